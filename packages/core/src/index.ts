@@ -1,0 +1,7 @@
+/** The face of `core`: one member as a machine, and the shapes of its events and actions. */
+export * from './peer/actions.ts';
+export * from './peer/config.ts';
+export * from './peer/events.ts';
+export * from './peer/messages.ts';
+export * from './zab/host.ts';
+export * from './zab/messages.ts';

@@ -1,0 +1,50 @@
+/** All that a member asks of its surroundings. The driver carries them out in order, and reports completions. */
+import type { Answer, ErrorCode, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { StorageCommand } from '../zab/host.ts';
+import type { StateRecord } from '../zab/messages.ts';
+import type { PeerMessage } from './messages.ts';
+
+export type PeerAction =
+  /** Send on that link, in order; drop the message when the link is not the current one. */
+  | { readonly kind: 'send'; readonly sid: Sid; readonly link: number; readonly message: PeerMessage }
+  | { readonly kind: 'closeLink'; readonly sid: Sid; readonly link: number; readonly reason: string }
+  /** Disk work on the ordered lane; answered by `persisted` with this ticket or a later one. */
+  | { readonly kind: 'persist'; readonly ticket: number; readonly command: StorageCommand }
+  /** Part of a checkpoint: add to the batch. Answered by `checkpointReady`. */
+  | { readonly kind: 'checkpointPut'; readonly records: readonly StateRecord[] }
+  /** Write the batch atomically, with its zxid. Answered by `checkpointWritten`. */
+  | { readonly kind: 'checkpointCommit'; readonly zxid: Zxid }
+  /** Throw the batch away. */
+  | { readonly kind: 'checkpointAbort' }
+  /** Open a stream of the state database. Answered by `stateOpened` or `stateFailed`. */
+  | { readonly kind: 'openState'; readonly stream: number }
+  /** Send that stream as stateChunk messages on the link, then report `stateSent`. */
+  | { readonly kind: 'sendState'; readonly stream: number; readonly sid: Sid; readonly link: number }
+  | { readonly kind: 'closeState'; readonly stream: number }
+  /** The answer to a call, an openSession that failed, an attachSession that failed, or a keepAlive. */
+  | { readonly kind: 'answer'; readonly callId: number; readonly answer: Answer }
+  /** A session was opened or attached again. */
+  | {
+      readonly kind: 'sessionReady';
+      readonly callId: number;
+      readonly attachment: number;
+      readonly session: SessionId;
+      readonly token: Uint8Array;
+      readonly timeoutMs: number;
+      readonly resumed: boolean;
+    }
+  /** A session without a stream is alive. */
+  | { readonly kind: 'sessionAlive'; readonly callId: number; readonly timeoutMs: number }
+  /** Close the stream or socket: its session has ended or moved, or this member can no longer serve it. */
+  | { readonly kind: 'closeAttachment'; readonly attachment: number; readonly code: ErrorCode; readonly reason: string }
+  /** The member has changed its place in the ensemble: for status, health and logs. */
+  | { readonly kind: 'statusChanged' }
+  /** The answer to `stop`: nothing is in flight any more. */
+  | { readonly kind: 'stopped' }
+  /** The member cannot go on safely: log the reason and end the process. */
+  | { readonly kind: 'fail'; readonly reason: string }
+  | {
+      readonly kind: 'trace';
+      readonly name: string;
+      readonly fields: Readonly<Record<string, string | number | bigint | boolean>>;
+    };

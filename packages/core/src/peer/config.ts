@@ -1,0 +1,72 @@
+/** What one member is told about itself and its ensemble. Validated by `server/src/config` before it comes here. */
+import type { SessionId, Sid } from '@quorate/protocol';
+
+export interface MemberConfig {
+  readonly sid: Sid;
+  /** Members whose acks and votes count. */
+  readonly voters: readonly Sid[];
+  /** Members that learn and serve, but do not vote. */
+  readonly observers: readonly Sid[];
+  /** Different in every run of this member; names the run in the txns that came in by it. 0 <= incarnation < 2^48. */
+  readonly incarnation: number;
+  /** First session id this run hands out. */
+  readonly firstSessionId: SessionId;
+  /** Seed for the jitter of elections; the only randomness of the core. */
+  readonly seed: number;
+  readonly timing: Timing;
+  readonly limits: Limits;
+}
+
+export interface Timing {
+  /** ZooKeeper's tickTime: the unit of session timeouts, and the width of an expiry bucket. Default 2000. */
+  readonly tickMs: number;
+  /** Shortest session timeout handed out. Default 2 ticks. */
+  readonly sessionTimeoutMinMs: number;
+  /** Longest session timeout handed out. Default 20 ticks. */
+  readonly sessionTimeoutMaxMs: number;
+  /** Leader pings learners this often. Default 250. */
+  readonly heartbeatMs: number;
+  /** Silence after which a learner gives its leader up, and a leader a learner or, without a quorum, itself. Default 3000. */
+  readonly syncTimeoutMs: number;
+  /** Longest time for discovery and synchronization without progress. Default 10000. */
+  readonly initTimeoutMs: number;
+  /** While looking: votes are sent again this often. Default 200. */
+  readonly electionRetryMs: number;
+  /** While looking, with a quorum agreed but not all voters heard: wait this long for a better vote. Default 30. */
+  readonly electionSettleMs: number;
+  /** Longest time that a member without a leader keeps serving reads and holding sessions. Default 30000. */
+  readonly staleReadMaxMs: number;
+}
+
+export interface Limits {
+  /** Forwarded or proposed writes of this member that are not answered: count. Past it: THROTTLED. Default 20000. */
+  readonly outstandingMax: number;
+  /** The same in bytes of data. Default 64 MiB. */
+  readonly outstandingBytesMax: number;
+  /** Committed history kept in memory for learners that come back (DIFF), bytes. Past it they get a snapshot. Default 16 MiB. */
+  readonly historyBytesMax: number;
+  /** A checkpoint is begun when this much was logged since the last one, bytes. Default 8 MiB. */
+  readonly checkpointBytes: number;
+  /** ... or this many txns. Default 50000. */
+  readonly checkpointTxns: number;
+}
+
+export const DEFAULT_TIMING: Timing = {
+  tickMs: 2_000,
+  sessionTimeoutMinMs: 4_000,
+  sessionTimeoutMaxMs: 40_000,
+  heartbeatMs: 250,
+  syncTimeoutMs: 3_000,
+  initTimeoutMs: 10_000,
+  electionRetryMs: 200,
+  electionSettleMs: 30,
+  staleReadMaxMs: 30_000,
+};
+
+export const DEFAULT_LIMITS: Limits = {
+  outstandingMax: 20_000,
+  outstandingBytesMax: 64 * 1024 * 1024,
+  historyBytesMax: 16 * 1024 * 1024,
+  checkpointBytes: 8 * 1024 * 1024,
+  checkpointTxns: 50_000,
+};

@@ -1,0 +1,40 @@
+/**
+ * The txn: what the leader decided, in a form that applies the same way on every member and any number of times it
+ * is replayed from the log. Nothing is judged again when it is applied. (Codec: txn-codec.ts.)
+ */
+import type { ErrorCode, SessionId, Sid } from '@quorate/protocol';
+
+/** Which request of which run of which member a txn answers. Client xids can repeat and prove nothing; this cannot. */
+export interface Origin {
+  /** 0 for txns that the leader made by itself (expiry). */
+  readonly sid: Sid;
+  readonly incarnation: number;
+  /** Rises by one with every write that the member took in, in that run; below 2^48. */
+  readonly seq: number;
+}
+
+export interface Txn {
+  readonly origin: Origin;
+  readonly session: SessionId;
+  /** Wall clock of the leader when it made the txn, ms since 1970. */
+  readonly timeMs: number;
+  readonly body: TxnBody;
+}
+
+export type TxnBody =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly data: Uint8Array | undefined;
+      /** The owning session of an ephemeral, else NO_SESSION. */
+      readonly ephemeralOwner: SessionId;
+      /** The parent's count of creates after this one: explicit, so that replay cannot count twice. */
+      readonly parentCreates: number;
+    }
+  | { readonly kind: 'delete'; readonly path: string }
+  | { readonly kind: 'setData'; readonly path: string; readonly data: Uint8Array | undefined; readonly version: number }
+  | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }
+  /** Ends `session`; `paths` are its ephemerals at this point of the history, exactly. */
+  | { readonly kind: 'closeSession'; readonly paths: readonly string[] }
+  /** A request that was refused: ordered like any other so that it is answered in its place. */
+  | { readonly kind: 'error'; readonly code: ErrorCode; readonly path: string | undefined; readonly message: string };

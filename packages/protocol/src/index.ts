@@ -1,0 +1,11 @@
+/** The root face: domain words and encodings, free of Node. The gRPC mapping is at `@quorate/protocol/grpc`. */
+export * from './assert.ts';
+export * from './bytes.ts';
+export * from './errors.ts';
+export * from './limits.ts';
+export * from './op.ts';
+export * from './path.ts';
+export * from './session-id.ts';
+export * from './stat.ts';
+export * from './utf8.ts';
+export * from './zxid.ts';

@@ -1,0 +1,25 @@
+/**
+ * Limits that client and server must agree on. Each has a unit, a value and what happens when it is passed.
+ * Limits of one member alone are in `core/src/peer/limits.ts` and `server/src/config`.
+ */
+
+/** Largest request or reply of one call, bytes (ZooKeeper's jute.maxbuffer). Past it: INVALID_ARGUMENT, nothing proposed. */
+export const REQUEST_BYTES_MAX = 1_048_575;
+
+/** Largest frame on a session stream, bytes, announced in the server's hello. Past it the stream is closed. */
+export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Largest message on a peer link, bytes: one batch of proposals or one piece of a snapshot. Past it the link is closed. */
+export const PEER_MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Longest path, bytes of UTF-8. ZooKeeper has only the frame limit; a path this long is a mistake. Past it: INVALID_ARGUMENT. */
+export const PATH_BYTES_MAX = 65_535;
+
+/** Length of a session's token, bytes (ZooKeeper's session password). */
+export const SESSION_TOKEN_BYTES = 16;
+
+/** Default deadline of a call that names none, ms. */
+export const CALL_TIMEOUT_DEFAULT_MS = 5_000;
+
+/** Longest deadline that a call may ask for, ms. A longer one is cut to this. */
+export const CALL_TIMEOUT_MAX_MS = 600_000;

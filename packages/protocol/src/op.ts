@@ -1,0 +1,80 @@
+/**
+ * What a client can ask for, and what it gets: the operations of the data model, independent of any wire.
+ * Fronts turn their wire's requests into these; `core` answers with these. Source: reference §3.
+ */
+import type { SessionId } from './session-id.ts';
+import type { Stat } from './stat.ts';
+import type { Zxid } from './zxid.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** How long a znode lives. Container and TTL modes are not built yet. */
+export type CreateMode = 'persistent' | 'ephemeral';
+
+/** Operations that change the tree: ordered by the leader, one txn each. */
+export type WriteOp =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      /** Undefined is ZooKeeper's null, which is told apart from empty. */
+      readonly data: Uint8Array | undefined;
+      readonly mode: CreateMode;
+      /** Appends the parent's ten-digit counter to the path. */
+      readonly sequential: boolean;
+    }
+  | { readonly kind: 'delete'; readonly path: string; readonly expectedVersion: number | undefined }
+  | {
+      readonly kind: 'setData';
+      readonly path: string;
+      readonly data: Uint8Array | undefined;
+      readonly expectedVersion: number | undefined;
+    };
+
+/** Operations answered from the member's own tree. */
+export type ReadOp =
+  | { readonly kind: 'exists'; readonly path: string }
+  | { readonly kind: 'getData'; readonly path: string }
+  | { readonly kind: 'getChildren'; readonly path: string };
+
+/** Waits until this member has applied all that was committed when the leader handled it. */
+export interface SyncOp {
+  readonly kind: 'sync';
+  readonly path: string;
+}
+
+/** Ends the caller's own session; its ephemerals go in the same txn. */
+export interface CloseSessionOp {
+  readonly kind: 'closeSession';
+}
+
+export type Op = WriteOp | ReadOp | SyncOp | CloseSessionOp;
+
+/** The successful result of an operation; `kind` is that of the operation. */
+export type OpResult =
+  | { readonly kind: 'create'; readonly path: string; readonly stat: Stat }
+  | { readonly kind: 'delete' }
+  | { readonly kind: 'setData'; readonly stat: Stat }
+  | { readonly kind: 'exists'; readonly stat: Stat }
+  | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat: Stat }
+  | { readonly kind: 'getChildren'; readonly children: readonly string[]; readonly stat: Stat }
+  | { readonly kind: 'sync'; readonly path: string }
+  | { readonly kind: 'closeSession' };
+
+/** What became of a call that failed. */
+export interface OpFailure {
+  readonly kind: 'error';
+  readonly code: ErrorCode;
+  readonly path: string | undefined;
+  readonly message: string;
+}
+
+/** The answer to one call. `zxid` is the position in the history that the answer reflects. */
+export interface Answer {
+  readonly zxid: Zxid;
+  readonly result: OpResult | OpFailure;
+}
+
+/** A session as the ensemble knows it. */
+export interface SessionInfo {
+  readonly id: SessionId;
+  readonly timeoutMs: number;
+}
