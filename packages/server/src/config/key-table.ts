@@ -1,0 +1,171 @@
+/**
+ * The one table of what can be configured. Flags, environment names, file keys, defaults, ranges and help text all come
+ * from it. What the values mean together is checked in `server-config.ts`.
+ */
+import { DEFAULT_LIMITS, DEFAULT_TIMING } from '@quorate/core';
+import { SID_MAX, SID_MIN } from '@quorate/protocol';
+import { isHost, PORT_MAX } from './address.ts';
+import { choice, integer, type Key, members, text } from './key.ts';
+
+const DAY_MS = 86_400_000;
+const GIB = 1024 ** 3;
+const MIB = 1024 ** 2;
+
+const host = { allowed: 'an IP address or a host name', accepts: isHost };
+const port = { min: 0, max: PORT_MAX };
+
+function timing(key: keyof typeof DEFAULT_TIMING, help: string, min: number): Key<number> {
+  return integer({ group: 'Timing', help, default: DEFAULT_TIMING[key], min, max: DAY_MS });
+}
+
+function limit(key: keyof typeof DEFAULT_LIMITS, help: string, min: number, max: number): Key<number> {
+  return integer({ group: 'Limits', help, default: DEFAULT_LIMITS[key], min, max });
+}
+
+/** Every key, by its name in a file. */
+export const KEYS = {
+  dataDir: text({
+    group: 'Identity',
+    help: 'Folder of this member: log, state and identity; made when it does not exist',
+    allowed: 'a path',
+    accepts: (value) => value.trim() !== '' && !value.includes('\0'),
+    default: './quorate-data',
+  }),
+  clusterId: text({
+    group: 'Identity',
+    help: 'Name of the ensemble, the same at all members; members and data folders of another one are refused',
+    allowed: '1 to 64 letters, digits, points, dashes or underscores',
+    accepts: (value) => /^[A-Za-z0-9._-]{1,64}$/.test(value),
+    default: 'quorate',
+  }),
+  sid: integer({
+    group: 'Identity',
+    help: 'Id of this member, different for each',
+    min: SID_MIN,
+    max: SID_MAX,
+    defaultText: '1 when standalone, else none',
+  }),
+  ensemble: members({
+    group: 'Identity',
+    help: 'All members: sid=host:peerPort[:observer][;clientHost:grpcPort], the same list at each; standalone without it',
+    default: [],
+    defaultText: 'none (standalone)',
+  }),
+  bind: text({
+    group: 'Addresses',
+    help: 'Address to listen on for clients and peers; separate from the addresses told to others',
+    ...host,
+    defaultText: '0.0.0.0 in an ensemble, 127.0.0.1 when standalone',
+  }),
+  advertisedHost: text({
+    group: 'Addresses',
+    help: 'Name by which clients reach this member, when the ensemble list does not give one',
+    ...host,
+    defaultText: 'the host in the ensemble list, else bind',
+  }),
+  zookeeperPort: integer({
+    group: 'Addresses',
+    help: 'Port of the ZooKeeper protocol; reserved, nothing listens on it yet',
+    default: 2181,
+    ...port,
+  }),
+  grpcPort: integer({ group: 'Addresses', help: 'Port for gRPC clients; 0 takes a free one', default: 2281, ...port }),
+  peerPort: integer({
+    group: 'Addresses',
+    help: 'Port for the other members',
+    ...port,
+    defaultText: 'the port in the ensemble list, else 2381',
+  }),
+  adminPort: integer({
+    group: 'Addresses',
+    help: 'Port for admin HTTP: /livez, /readyz, /status; 0 takes a free one',
+    default: 2481,
+    ...port,
+  }),
+  adminBind: text({
+    group: 'Addresses',
+    help: 'Address to listen on for admin HTTP, which asks for no password',
+    ...host,
+    default: '127.0.0.1',
+  }),
+  tickMs: timing('tickMs', 'Unit of session timeouts and width of an expiry bucket', 10),
+  sessionTimeoutMinMs: integer({
+    group: 'Timing',
+    help: 'Shortest session timeout handed out; a shorter wish is raised to it',
+    defaultText: '2 ticks',
+    min: 20,
+    max: DAY_MS,
+  }),
+  sessionTimeoutMaxMs: integer({
+    group: 'Timing',
+    help: 'Longest session timeout handed out; a longer wish is cut to it',
+    defaultText: '20 ticks',
+    min: 20,
+    max: DAY_MS,
+  }),
+  heartbeatMs: timing('heartbeatMs', 'Leader pings learners this often', 10),
+  syncTimeoutMs: timing('syncTimeoutMs', 'Silence after which a learner and its leader give each other up', 50),
+  initTimeoutMs: timing('initTimeoutMs', 'Longest time for discovery and synchronization without progress', 100),
+  electionRetryMs: timing('electionRetryMs', 'While looking for a leader: votes are sent again this often', 10),
+  electionSettleMs: timing('electionSettleMs', 'While looking, a quorum agreed: wait this long for a better vote', 0),
+  staleReadMaxMs: timing('staleReadMaxMs', 'Longest time that a member without a leader serves reads', 0),
+  outstandingMax: limit('outstandingMax', 'Writes of this member not yet answered; past it THROTTLED', 1, 10_000_000),
+  outstandingBytesMax: limit('outstandingBytesMax', 'The same in bytes of data', MIB, 16 * GIB),
+  historyBytesMax: limit('historyBytesMax', 'History kept in memory for members that come back', 0, 16 * GIB),
+  checkpointBytes: limit('checkpointBytes', 'A checkpoint is begun when this much was logged', 4096, 16 * GIB),
+  checkpointTxns: limit('checkpointTxns', 'A checkpoint is begun after this many txns', 1, 1_000_000_000),
+  peerQueueBytesMax: integer({
+    group: 'Limits',
+    help: 'Bytes waiting to be sent to one member; past it the link is closed and the member resyncs',
+    default: 64 * MIB,
+    min: 32 * MIB,
+    max: 16 * GIB,
+  }),
+  connectionsMax: integer({
+    group: 'Limits',
+    help: 'Client connections in all; past it new ones are closed at once; 0 is no limit',
+    default: 10_000,
+    min: 0,
+    max: 1_000_000,
+  }),
+  connectionsPerAddressMax: integer({
+    group: 'Limits',
+    help: 'Client connections from one address; past it new ones are closed at once; 0 is no limit',
+    default: 0,
+    min: 0,
+    max: 1_000_000,
+  }),
+  streamCallsMax: integer({
+    group: 'Limits',
+    help: 'Calls of one session stream not yet answered; past it the stream is not read from',
+    default: 4096,
+    min: 1,
+    max: 1_000_000,
+  }),
+  stopGraceMs: integer({
+    group: 'Operation',
+    help: 'On SIGTERM: longest time to finish what is in flight before the rest is cut off',
+    default: 8_000,
+    min: 0,
+    max: 600_000,
+  }),
+  logLevel: choice({
+    group: 'Operation',
+    help: 'Least level of log lines',
+    of: ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    default: 'info',
+  }),
+} as const;
+
+export type KeyName = keyof typeof KEYS;
+
+/** The names in the table's order. */
+export const KEY_NAMES = Object.keys(KEYS) as readonly KeyName[];
+
+type ValueOf<K> = K extends Key<infer T> ? T : never;
+
+/** The type of a key's value. */
+export type KeyValue<N extends KeyName> = ValueOf<(typeof KEYS)[N]>;
+
+/** What was given, by key: undefined where neither a source nor the table has a value. */
+export type KeyValues = { readonly [N in KeyName]: KeyValue<N> | undefined };

@@ -1,0 +1,2 @@
+/** The public face of `server`: one member, run in this process. */
+export * from './config/index.ts';
