@@ -235,6 +235,20 @@ export class ByteReader {
     throw new DecodeError(`Varint longer than 10 bytes at byte ${start}`);
   }
 
+  /** Protobuf varint of an unsigned number below 2^53; what `ByteWriter.varint` wrote. Fails on a larger one. */
+  varint53(): number {
+    const start = this.#at;
+    let value = 0;
+    for (let scale = 1; scale <= 2 ** 49; scale *= 128) {
+      const byte = this.u8();
+      value += (byte & 0x7f) * scale;
+      if (byte >= 0x80) continue;
+      if (value <= Number.MAX_SAFE_INTEGER) return value;
+      break;
+    }
+    throw new DecodeError(`Varint above 2^53 at byte ${start}`);
+  }
+
   fixed64(): bigint {
     return this.#view.getBigUint64(this.#take(8), true);
   }
