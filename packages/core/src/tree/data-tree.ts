@@ -1,0 +1,257 @@
+/**
+ * The replicated state machine: applies txns in zxid order, answers reads, and hands out checkpoints. Every member
+ * that applied the same txns has the same tree, field by field.
+ *
+ * It judges nothing: whether a request is allowed was decided before its txn was made. A txn that can't be (an unknown
+ * parent, a second session of the same id) is a broken invariant and stops the member. It knows nothing of quorums,
+ * clocks or disks. Source: ZooKeeper `DataTree`, reference §5.
+ */
+import {
+  assert,
+  formatSessionId,
+  formatZxid,
+  NO_SESSION,
+  parentOf,
+  pathFault,
+  type Stat,
+  unreachable,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
+import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
+import { DIGEST_VERSION } from './digest.ts';
+import type { SessionTable } from './sessions.ts';
+import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
+import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
+import type { Txn, TxnBody } from './txn.ts';
+import { StoredZnode, type Znode } from './znode.ts';
+
+type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
+
+export class DataTree {
+  readonly #state: TreeState;
+  readonly #checkpointer: Checkpointer;
+  #lastZxid: Zxid;
+
+  /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
+  constructor(state: TreeState, lastZxid: Zxid) {
+    this.#state = state;
+    this.#lastZxid = lastZxid;
+    this.#checkpointer = new Checkpointer((key) => this.#encode(key));
+  }
+
+  /** The tree before the first txn: the built-in znodes, no session. Its first checkpoint writes them. */
+  static empty(): DataTree {
+    const tree = new DataTree(TreeState.initial(), ZERO_ZXID);
+    for (const path of BUILT_IN_PATHS) tree.#checkpointer.willChange(path);
+    return tree;
+  }
+
+  /** Position of the last applied txn. */
+  get lastZxid(): Zxid {
+    return this.#lastZxid;
+  }
+
+  /** The sessions, live and read-only. */
+  get sessions(): SessionTable {
+    return this.#state.sessions;
+  }
+
+  /** Hash of everything replicated; equal on members that applied the same txns. 64 bits, unsigned. */
+  get digest(): bigint {
+    return this.#state.digest;
+  }
+
+  /** Number of znodes, built-in ones included; 4 on a fresh tree. (ZooKeeper counts its root twice and says 5.) */
+  get znodeCount(): number {
+    return this.#state.znodeCount;
+  }
+
+  /** Sum of the lengths of all data, without paths and stats. */
+  get dataBytes(): number {
+    return this.#state.dataBytes;
+  }
+
+  get ephemeralCount(): number {
+    return this.#state.ephemeralCount;
+  }
+
+  /** A live view of the znode. Any string may be asked for: what is not a path is not there. */
+  znode(path: string): Znode | undefined {
+    return this.#state.get(path);
+  }
+
+  stat(path: string): Stat | undefined {
+    return this.#state.get(path)?.stat();
+  }
+
+  /** The data, not copied: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
+  data(path: string): Uint8Array | undefined {
+    return this.#state.get(path)?.data;
+  }
+
+  /** Names of the children by code unit, or undefined when the znode is not there. Cached: never write to the array. */
+  children(path: string): readonly string[] | undefined {
+    return this.#state.get(path)?.childNames();
+  }
+
+  /**
+   * Applies the txn at `zxid`, which must be after every one applied so far. Data and token are copied here, so that a
+   * stored znode never keeps a network or log buffer alive. Throws AssertionError when the txn is impossible.
+   */
+  apply(zxid: Zxid, txn: Txn): void {
+    assert(zxid > this.#lastZxid, () => `${at(zxid)}: ${formatZxid(this.#lastZxid)} was applied before`);
+    const { body } = txn;
+    switch (body.kind) {
+      case 'create':
+        this.#create(zxid, txn, body);
+        break;
+      case 'delete':
+        this.#delete(zxid, body.path);
+        break;
+      case 'setData':
+        this.#setData(zxid, txn, body);
+        break;
+      case 'createSession':
+        this.#createSession(zxid, txn, body);
+        break;
+      case 'closeSession':
+        this.#closeSession(zxid, txn, body);
+        break;
+      case 'error':
+        break;
+      default:
+        unreachable(body);
+    }
+    this.#lastZxid = zxid;
+  }
+
+  get checkpointActive(): boolean {
+    return this.#checkpointer.isActive;
+  }
+
+  /** Begins a checkpoint of the tree as it is now, and returns its zxid. Only while none is active. */
+  beginCheckpoint(): Zxid {
+    const { digest, znodeCount } = this.#state;
+    const summary = { zxid: this.#lastZxid, digestVersion: DIGEST_VERSION, digest, znodeCount };
+    this.#checkpointer.begin(summaryRecord({ ...summary, sessionCount: this.sessions.size }));
+    return this.#lastZxid;
+  }
+
+  /**
+   * The next records of the checkpoint: those changed since the last durable one, as they were at its begin, each once;
+   * `value` undefined for what was deleted. At least one record, then as many as begin within `bytesMax`.
+   */
+  nextCheckpointRecords(bytesMax: number): CheckpointPart {
+    return this.#checkpointer.next(bytesMax);
+  }
+
+  /** Ends the checkpoint: `ok` when all its records are durable; otherwise the next one has them again. */
+  endCheckpoint(ok: boolean): void {
+    this.#checkpointer.end(ok);
+  }
+
+  #create(zxid: Zxid, txn: Txn, body: BodyOf<'create'>): void {
+    const { path, ephemeralOwner, parentCreates } = body;
+    const fault = pathFault(path);
+    assert(fault === undefined, () => `${at(zxid)}: cannot create ${path}: ${fault}`);
+    assert(this.#state.get(path) === undefined, () => `${at(zxid)}: cannot create ${path}: it exists`);
+    const parent = this.#state.get(parentOf(path));
+    assert(parent !== undefined, () => `${at(zxid)}: cannot create ${path}: it has no parent`);
+    assert(!parent.isEphemeral, () => `${at(zxid)}: cannot create ${path}: its parent is ephemeral`);
+    assert(
+      ((parentCreates - parent.creates) | 0) > 0,
+      () => `${at(zxid)}: cannot create ${path}: count of creates would go from ${parent.creates} to ${parentCreates}`,
+    );
+    assert(
+      ephemeralOwner === NO_SESSION || this.sessions.get(ephemeralOwner) !== undefined,
+      () => `${at(zxid)}: cannot create ${path}: its session ${formatSessionId(ephemeralOwner)} is unknown`,
+    );
+    this.#checkpointer.willChange(path);
+    this.#checkpointer.willChange(parent.path);
+    const znode = new StoredZnode(path, {
+      data: own(body.data),
+      czxid: zxid,
+      mzxid: zxid,
+      pzxid: zxid,
+      ctimeMs: txn.timeMs,
+      mtimeMs: txn.timeMs,
+      version: 0,
+      creates: 0,
+      aversion: 0,
+      ephemeralOwner,
+    });
+    this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
+  }
+
+  #delete(zxid: Zxid, path: string): void {
+    const znode = this.#existing(zxid, path);
+    assert(znode.childCount === 0, () => `${at(zxid)}: cannot delete ${path}: it has children`);
+    assert(!BUILT_IN_PATHS.includes(path), () => `${at(zxid)}: cannot delete ${path}: it is built in`);
+    this.#detach(zxid, znode);
+  }
+
+  #detach(zxid: Zxid, znode: StoredZnode): void {
+    const parent = this.#existing(zxid, parentOf(znode.path));
+    this.#checkpointer.willChange(znode.path);
+    this.#checkpointer.willChange(parent.path);
+    this.#state.detach(znode, parent, zxid);
+  }
+
+  #setData(zxid: Zxid, txn: Txn, body: BodyOf<'setData'>): void {
+    const { path, version } = body;
+    const znode = this.#existing(zxid, path);
+    assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
+    this.#checkpointer.willChange(znode.path);
+    this.#state.setData(znode, { data: own(body.data), version, mzxid: zxid, mtimeMs: txn.timeMs });
+  }
+
+  #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {
+    const id = txn.session;
+    const isNew = id !== NO_SESSION && this.sessions.get(id) === undefined;
+    assert(isNew, () => `${at(zxid)}: cannot create session ${formatSessionId(id)}: it exists or is no session`);
+    this.#checkpointer.willChange(id);
+    this.#state.addSession(id, body.timeoutMs, new Uint8Array(body.token));
+  }
+
+  #closeSession(zxid: Zxid, txn: Txn, body: BodyOf<'closeSession'>): void {
+    const id = txn.session;
+    const session = this.sessions.get(id);
+    assert(session !== undefined, () => `${at(zxid)}: cannot close session ${formatSessionId(id)}: it is unknown`);
+    const paths = new Set(body.paths);
+    const isExact = paths.size === session.ephemerals.size && body.paths.every((path) => session.ephemerals.has(path));
+    assert(isExact, () => `${at(zxid)}: cannot close session ${formatSessionId(id)}: its ephemerals are others`);
+    for (const path of paths) this.#detach(zxid, this.#existing(zxid, path));
+    this.#checkpointer.willChange(id);
+    this.#state.removeSession(id);
+  }
+
+  #existing(zxid: Zxid, path: string): StoredZnode {
+    const znode = this.#state.get(path);
+    assert(znode !== undefined, () => `${at(zxid)}: there is no znode ${path}`);
+    return znode;
+  }
+
+  #encode(key: RecordKey): StateRecord {
+    if (typeof key === 'string') {
+      const znode = this.#state.get(key);
+      return znode === undefined ? { key: znodeKey(key), value: undefined } : znodeRecord(znode);
+    }
+    const session = this.sessions.get(key);
+    return session === undefined ? { key: sessionKey(key), value: undefined } : sessionRecord(session);
+  }
+}
+
+function at(zxid: Zxid): string {
+  return `Cannot apply txn ${formatZxid(zxid)}`;
+}
+
+/** A copy in memory of its own. Not `slice`: on a Node Buffer that is a view. */
+function own(data: Uint8Array | undefined): Uint8Array | undefined {
+  return data === undefined ? undefined : new Uint8Array(data);
+}
+
+/** 32-bit signed, and not -1, which would mean "any" to whoever reads it (case C004). */
+function isVersion(version: number): boolean {
+  return version === (version | 0) && version !== -1;
+}

@@ -1,0 +1,93 @@
+/**
+ * The table of sessions: replicated state like the znodes. It knows who is in a session, not whether the client is
+ * alive: expiry is decided by the leader (pipeline) and arrives here as a closeSession txn.
+ * Source: ZooKeeper `SessionTrackerImpl.sessionsWithTimeout` and `DataTree.ephemerals`.
+ */
+import { assert, formatSessionId, type SessionId } from '@quorate/protocol';
+
+/** A session as every member knows it. A live view: `ephemerals` changes with the tree. */
+export interface Session {
+  readonly id: SessionId;
+  /** As negotiated when it was opened. */
+  readonly timeoutMs: number;
+  /** Secret with which a client proves that the session is its own. Never log it. */
+  readonly token: Uint8Array;
+  /** Paths of its ephemeral znodes; the order of iteration differs between members, so sort before it can be seen. */
+  readonly ephemerals: ReadonlySet<string>;
+}
+
+/** The read-only face of the table. */
+export interface SessionTable {
+  get(id: SessionId): Session | undefined;
+  readonly size: number;
+  /** All ids, ascending as unsigned numbers. Sorts at each call: for status and for a new leader, not for hot paths. */
+  ids(): readonly SessionId[];
+}
+
+const NO_PATHS: ReadonlySet<string> = new Set<string>();
+
+class StoredSession implements Session {
+  readonly id: SessionId;
+  readonly timeoutMs: number;
+  readonly token: Uint8Array;
+  /** Made with the first ephemeral: many sessions never have one. */
+  paths: Set<string> | undefined = undefined;
+
+  constructor(id: SessionId, timeoutMs: number, token: Uint8Array) {
+    this.id = id;
+    this.timeoutMs = timeoutMs;
+    this.token = token;
+  }
+
+  get ephemerals(): ReadonlySet<string> {
+    return this.paths ?? NO_PATHS;
+  }
+}
+
+/** The table with its mutators, for `tree/` alone. */
+export class Sessions implements SessionTable {
+  readonly #byId = new Map<SessionId, StoredSession>();
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get(id: SessionId): Session | undefined {
+    return this.#byId.get(id);
+  }
+
+  ids(): readonly SessionId[] {
+    return [...this.#byId.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  }
+
+  /** Takes `token` as it is: the caller has made it the tree's own. */
+  add(id: SessionId, timeoutMs: number, token: Uint8Array): void {
+    assert(!this.#byId.has(id), () => `Cannot add session ${formatSessionId(id)}: it exists`);
+    this.#byId.set(id, new StoredSession(id, timeoutMs, token));
+  }
+
+  remove(id: SessionId): Session {
+    const session = this.#byId.get(id);
+    assert(
+      session !== undefined && session.ephemerals.size === 0,
+      () => `Cannot remove session ${formatSessionId(id)}: it is unknown or has ephemerals`,
+    );
+    this.#byId.delete(id);
+    return session;
+  }
+
+  addEphemeral(id: SessionId, path: string): void {
+    const session = this.#byId.get(id);
+    assert(session !== undefined, () => `Cannot bind ${path} to session ${formatSessionId(id)}: it is unknown`);
+    session.paths ??= new Set();
+    session.paths.add(path);
+  }
+
+  removeEphemeral(id: SessionId, path: string): void {
+    const paths = this.#byId.get(id)?.paths;
+    assert(
+      paths?.delete(path) === true,
+      () => `Cannot unbind ${path} from session ${formatSessionId(id)}: it is not bound to it`,
+    );
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * How the replicated state is written down: one record a znode, one a session, one about the whole. They are kept in
+ * the state database and travel in snapshots; whoever carries them need not understand them.
+ *
+ * | key                          | value (every one begins with its format version, u8)                            |
+ * | ---------------------------- | ------------------------------------------------------------------------------- |
+ * | `n`, path in UTF-8           | data, czxid, mzxid, pzxid, ctime, mtime, version, creates, aversion, owner      |
+ * | `s`, session id (8 bytes)    | timeout, token                                                                  |
+ * | `m`, `tree` in UTF-8         | zxid, digest version, digest, count of znodes, count of sessions                |
+ *
+ * 64-bit values are 8 bytes big-endian, counters 4 bytes signed, times varints of ms; data is a varint of its length
+ * plus one (0: null) and the bytes; the owner is one byte 0, or 1 and 8 bytes. In key order a parent comes before its children.
+ */
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  NO_SESSION,
+  type SessionId,
+  toSessionId,
+  toZxid,
+  utf8Length,
+  type Zxid,
+} from '@quorate/protocol';
+import type { Session } from './sessions.ts';
+import type { StoredZnode, ZnodeFields } from './znode.ts';
+
+/** One record; `value` undefined deletes the key. The same shape as the agreement's, which carries it. */
+export interface StateRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | undefined;
+}
+
+/** What a record says, for the loader. `fields.data` and `token` are views of the record's bytes. */
+export type StateEntry =
+  | { readonly kind: 'znode'; readonly path: string; readonly fields: ZnodeFields }
+  | { readonly kind: 'session'; readonly id: SessionId; readonly timeoutMs: number; readonly token: Uint8Array }
+  | { readonly kind: 'summary'; readonly summary: Summary };
+
+/** The record about the whole: what a complete and undamaged load must come to. */
+export interface Summary {
+  readonly zxid: Zxid;
+  readonly digestVersion: number;
+  readonly digest: bigint;
+  readonly znodeCount: number;
+  readonly sessionCount: number;
+}
+
+const ZNODE_KEY = 0x6e;
+const SESSION_KEY = 0x73;
+const META_KEY = 0x6d;
+const SUMMARY_NAME = 'tree';
+
+const ZNODE_FORMAT = 1;
+const SESSION_FORMAT = 1;
+const SUMMARY_FORMAT = 1;
+
+export function znodeKey(path: string): Uint8Array {
+  const length = utf8Length(path);
+  return new ByteWriter(length + 1).u8(ZNODE_KEY).text(path, length).finish();
+}
+
+export function sessionKey(id: SessionId): Uint8Array {
+  return new ByteWriter(9).u8(SESSION_KEY).u64(id).finish();
+}
+
+export function znodeRecord(znode: StoredZnode): StateRecord {
+  const writer = new ByteWriter(znode.dataLength + 72);
+  writer.u8(ZNODE_FORMAT);
+  if (znode.data === undefined) writer.varint(0);
+  else writer.varint(znode.data.length + 1).raw(znode.data);
+  writer.u64(znode.czxid).u64(znode.mzxid).u64(znode.pzxid);
+  writer.varint(znode.ctimeMs).varint(znode.mtimeMs);
+  writer.i32(znode.version).i32(znode.creates).i32(znode.aversion);
+  if (znode.isEphemeral) writer.u8(1).u64(znode.ephemeralOwner);
+  else writer.u8(0);
+  return { key: znodeKey(znode.path), value: writer.finish() };
+}
+
+export function sessionRecord(session: Session): StateRecord {
+  const writer = new ByteWriter(session.token.length + 8);
+  writer.u8(SESSION_FORMAT).varint(session.timeoutMs).varint(session.token.length).raw(session.token);
+  return { key: sessionKey(session.id), value: writer.finish() };
+}
+
+export function summaryRecord(summary: Summary): StateRecord {
+  const length = utf8Length(SUMMARY_NAME);
+  const writer = new ByteWriter(32).u8(SUMMARY_FORMAT).u64(summary.zxid).u8(summary.digestVersion).u64(summary.digest);
+  writer.varint(summary.znodeCount).varint(summary.sessionCount);
+  return { key: new ByteWriter(8).u8(META_KEY).text(SUMMARY_NAME, length).finish(), value: writer.finish() };
+}
+
+/** Reads one record. Throws DecodeError on anything that this build did not write. */
+export function readRecord(record: StateRecord): StateEntry {
+  const key = new ByteReader(record.key);
+  const kind = key.u8();
+  if (record.value === undefined) throw new DecodeError(`State record of kind ${kind} has no value`);
+  const value = new ByteReader(record.value);
+  let entry: StateEntry;
+  if (kind === ZNODE_KEY) entry = readZnode(key.text(key.remaining), value);
+  else if (kind === SESSION_KEY) entry = readSession(toSessionId(key.u64()), value);
+  else if (kind === META_KEY) entry = readSummary(key.text(key.remaining), value);
+  else throw new DecodeError(`State record has the unknown kind ${kind}`);
+  key.end();
+  value.end();
+  return entry;
+}
+
+function readZnode(path: string, value: ByteReader): StateEntry {
+  expectFormat(value, ZNODE_FORMAT, path);
+  const lengthPlusOne = value.varint();
+  const data = lengthPlusOne === 0 ? undefined : value.raw(lengthPlusOne - 1);
+  const fields: ZnodeFields = {
+    data,
+    czxid: readZxid(value),
+    mzxid: readZxid(value),
+    pzxid: readZxid(value),
+    ctimeMs: value.varint53(),
+    mtimeMs: value.varint53(),
+    version: value.i32(),
+    creates: value.i32(),
+    aversion: value.i32(),
+    ephemeralOwner: readOwner(value),
+  };
+  return { kind: 'znode', path, fields };
+}
+
+function readSession(id: SessionId, value: ByteReader): StateEntry {
+  expectFormat(value, SESSION_FORMAT, 'a session');
+  const timeoutMs = value.varint53();
+  return { kind: 'session', id, timeoutMs, token: value.raw(value.varint()) };
+}
+
+function readSummary(name: string, value: ByteReader): StateEntry {
+  if (name !== SUMMARY_NAME) throw new DecodeError(`State record has the unknown name ${name}`);
+  expectFormat(value, SUMMARY_FORMAT, 'the summary');
+  const zxid = readZxid(value);
+  const digestVersion = value.u8();
+  const digest = value.u64();
+  const summary = { zxid, digestVersion, digest, znodeCount: value.varint53(), sessionCount: value.varint53() };
+  return { kind: 'summary', summary };
+}
+
+function expectFormat(value: ByteReader, format: number, what: string): void {
+  const found = value.u8();
+  if (found !== format) throw new DecodeError(`State record of ${what} has format ${found}, this build reads ${format}`);
+}
+
+function readZxid(value: ByteReader): Zxid {
+  const zxid = value.u64();
+  try {
+    return toZxid(zxid);
+  } catch {
+    throw new DecodeError(`State record has ${zxid} in the place of a zxid`);
+  }
+}
+
+function readOwner(value: ByteReader): SessionId {
+  const present = value.u8();
+  if (present === 0) return NO_SESSION;
+  if (present !== 1) throw new DecodeError(`State record has ${present} in the place of an owner`);
+  const owner = toSessionId(value.u64());
+  if (owner === NO_SESSION) throw new DecodeError('State record has an owner that is no session');
+  return owner;
+}

@@ -1,0 +1,143 @@
+/**
+ * Everything replicated, in one place: the znodes in one flat map by full path, the sessions, and the sums over both
+ * (digest, counts). Each mutator keeps all of them in step. It knows nothing of txns, positions or checkpoints:
+ * `data-tree.ts` decides what happens, `tree-loader.ts` fills one from records. Seen only inside `tree/`.
+ */
+import { assert, NO_SESSION, nameOf, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { Digest } from './digest.ts';
+import { Sessions } from './sessions.ts';
+import { StoredZnode, type ZnodeFields } from './znode.ts';
+
+/** Znodes that are there before the first txn and can't be deleted, parents first. Source: reference §5.2. */
+export const BUILT_IN_PATHS: readonly string[] = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
+
+const BUILT_IN_FIELDS: ZnodeFields = {
+  data: new Uint8Array(0),
+  czxid: ZERO_ZXID,
+  mzxid: ZERO_ZXID,
+  pzxid: ZERO_ZXID,
+  ctimeMs: 0,
+  mtimeMs: 0,
+  version: 0,
+  creates: 0,
+  aversion: 0,
+  ephemeralOwner: NO_SESSION,
+};
+
+/** What the create of a child sets on its parent. */
+export interface ParentChange {
+  readonly creates: number;
+  readonly pzxid: Zxid;
+}
+
+/** What a change of a znode's data sets on it. */
+export interface DataChange {
+  readonly data: Uint8Array | undefined;
+  readonly version: number;
+  readonly mzxid: Zxid;
+  readonly mtimeMs: number;
+}
+
+export class TreeState {
+  readonly sessions = new Sessions();
+  readonly #znodes = new Map<string, StoredZnode>();
+  readonly #digest = new Digest();
+  #dataBytes = 0;
+  #ephemeralCount = 0;
+
+  /** The state before the first txn. */
+  static initial(): TreeState {
+    const state = new TreeState();
+    for (const path of BUILT_IN_PATHS) {
+      const parent = path === '/' ? undefined : state.get(parentOf(path));
+      state.attach(new StoredZnode(path, BUILT_IN_FIELDS), parent, undefined);
+    }
+    return state;
+  }
+
+  get digest(): bigint {
+    return this.#digest.value;
+  }
+
+  get znodeCount(): number {
+    return this.#znodes.size;
+  }
+
+  /** Sum of the lengths of all data. */
+  get dataBytes(): number {
+    return this.#dataBytes;
+  }
+
+  get ephemeralCount(): number {
+    return this.#ephemeralCount;
+  }
+
+  get(path: string): StoredZnode | undefined {
+    return this.#znodes.get(path);
+  }
+
+  /**
+   * Adds a znode under its parent (undefined for the root). The session of an ephemeral must be there.
+   * `counted` is what the create does to the parent; undefined while loading, when the parent's record has it already.
+   */
+  attach(znode: StoredZnode, parent: StoredZnode | undefined, counted: ParentChange | undefined): void {
+    const { path } = znode;
+    assert(!this.#znodes.has(path), () => `Cannot attach ${path}: it exists`);
+    if (znode.isEphemeral) {
+      this.sessions.addEphemeral(znode.ephemeralOwner, path);
+      this.#ephemeralCount++;
+    }
+    if (parent !== undefined) {
+      this.#digest.remove(parent);
+      parent.addChild(nameOf(path));
+      if (counted !== undefined) {
+        parent.creates = counted.creates;
+        parent.pzxid = counted.pzxid;
+      }
+      this.#digest.add(parent);
+    }
+    this.#znodes.set(path, znode);
+    this.#dataBytes += znode.dataLength;
+    this.#digest.hashContent(znode);
+    this.#digest.add(znode);
+  }
+
+  /** Takes a znode without children out. `pzxid` is the new one of its parent. */
+  detach(znode: StoredZnode, parent: StoredZnode, pzxid: Zxid): void {
+    const { path } = znode;
+    if (znode.isEphemeral) {
+      this.sessions.removeEphemeral(znode.ephemeralOwner, path);
+      this.#ephemeralCount--;
+    }
+    this.#digest.remove(parent);
+    parent.removeChild(nameOf(path));
+    parent.pzxid = pzxid;
+    this.#digest.add(parent);
+    this.#znodes.delete(path);
+    this.#dataBytes -= znode.dataLength;
+    this.#digest.remove(znode);
+  }
+
+  setData(znode: StoredZnode, change: DataChange): void {
+    this.#digest.remove(znode);
+    const before = znode.dataLength;
+    znode.data = change.data;
+    znode.version = change.version;
+    znode.mzxid = change.mzxid;
+    znode.mtimeMs = change.mtimeMs;
+    this.#dataBytes += znode.dataLength - before;
+    this.#digest.hashContent(znode);
+    this.#digest.add(znode);
+  }
+
+  addSession(id: SessionId, timeoutMs: number, token: Uint8Array): void {
+    this.sessions.add(id, timeoutMs, token);
+    this.#digest.addSession(id, timeoutMs, token);
+  }
+
+  /** Takes a session without ephemerals out. */
+  removeSession(id: SessionId): void {
+    const session = this.sessions.remove(id);
+    this.#digest.removeSession(id, session.timeoutMs, session.token);
+  }
+}

@@ -1,0 +1,218 @@
+/**
+ * A txn as bytes: the payload that is agreed on, logged and sent. Compact, exact in 64 bits, with a format version in
+ * front. Decoding checks the form of every field; whether the txn is possible is asserted when it is applied.
+ *
+ * | field                  | bytes                                                                   |
+ * | ---------------------- | ----------------------------------------------------------------------- |
+ * | format version         | 1 (value 1)                                                             |
+ * | kind                   | 1, of the table KIND                                                    |
+ * | origin                 | sid 1, incarnation varint, seq varint                                   |
+ * | session                | 8, big-endian                                                           |
+ * | timeMs                 | varint                                                                  |
+ * | body                   | text: varint length, UTF-8; bytes: varint length + 1 (0: undefined);    |
+ * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration            |
+ */
+import {
+  assert,
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  ERRORS,
+  errorCodeOfProto,
+  NO_SESSION,
+  type SessionId,
+  SID_MAX,
+  toSessionId,
+  unreachable,
+  utf8Length,
+} from '@quorate/protocol';
+import type { Origin, Txn, TxnBody } from './txn.ts';
+
+const FORMAT = 1;
+
+/** Numbers of the kinds. A number is never used again for something else: old logs have it. */
+const KIND = { create: 1, delete: 2, setData: 3, createSession: 4, closeSession: 5, error: 6 } as const satisfies Record<
+  TxnBody['kind'],
+  number
+>;
+
+const TWO_48 = 2 ** 48;
+
+/** Room for everything but path and data. */
+const FIXED_BYTES = 64;
+
+/** The bytes of a txn. Asserts that numbers are in range: out of range they are a bug here, not bad input. */
+export function encodeTxn(txn: Txn): Uint8Array {
+  const { origin, body } = txn;
+  assertWhole(origin.sid, SID_MAX + 1, 'origin.sid');
+  assertWhole(origin.incarnation, TWO_48, 'origin.incarnation');
+  assertWhole(origin.seq, TWO_48, 'origin.seq');
+  assertWhole(txn.timeMs, Number.MAX_SAFE_INTEGER, 'timeMs');
+  const writer = new ByteWriter(FIXED_BYTES + sizeOf(body));
+  writer.u8(FORMAT).u8(KIND[body.kind]);
+  writer.u8(origin.sid).varint(origin.incarnation).varint(origin.seq);
+  writer.u64(txn.session).varint(txn.timeMs);
+  writeBody(writer, body);
+  return writer.finish();
+}
+
+/** Reads a txn. Throws DecodeError on anything but a whole, well-formed one. Data and token are views of `bytes`. */
+export function decodeTxn(bytes: Uint8Array): Txn {
+  const reader = new ByteReader(bytes);
+  const format = reader.u8();
+  if (format !== FORMAT) throw new DecodeError(`Txn has format ${format}, this build reads ${FORMAT}`);
+  const kind = reader.u8();
+  const origin = readOrigin(reader);
+  const session = toSessionId(reader.u64());
+  const timeMs = reader.varint53();
+  const body = readBody(reader, kind);
+  reader.end();
+  return { origin, session, timeMs, body };
+}
+
+/** A guess from above for ASCII paths: the writer grows when it is wrong. */
+function sizeOf(body: TxnBody): number {
+  const data = body.kind === 'create' || body.kind === 'setData' ? (body.data?.length ?? 0) : 0;
+  return data + ('path' in body ? (body.path?.length ?? 0) : 0);
+}
+
+function writeBody(writer: ByteWriter, body: TxnBody): void {
+  switch (body.kind) {
+    case 'create':
+      writeText(writer, body.path);
+      writeBytes(writer, body.data);
+      writeOwner(writer, body.ephemeralOwner);
+      writer.i32(body.parentCreates);
+      return;
+    case 'delete':
+      writeText(writer, body.path);
+      return;
+    case 'setData':
+      writeText(writer, body.path);
+      writeBytes(writer, body.data);
+      writer.i32(body.version);
+      return;
+    case 'createSession':
+      assertWhole(body.timeoutMs, TWO_48, 'timeoutMs');
+      writer.varint(body.timeoutMs);
+      writeBytes(writer, body.token);
+      return;
+    case 'closeSession':
+      writer.varint(body.paths.length);
+      for (const path of body.paths) writeText(writer, path);
+      return;
+    case 'error':
+      writer.varint(ERRORS[body.code].proto);
+      writer.u8(body.path === undefined ? 0 : 1);
+      if (body.path !== undefined) writeText(writer, body.path);
+      writeText(writer, body.message);
+      return;
+    default:
+      unreachable(body);
+  }
+}
+
+function readBody(reader: ByteReader, kind: number): TxnBody {
+  switch (kind) {
+    case KIND.create:
+      return {
+        kind: 'create',
+        path: readText(reader),
+        data: readBytes(reader),
+        ephemeralOwner: readOwner(reader),
+        parentCreates: reader.i32(),
+      };
+    case KIND.delete:
+      return { kind: 'delete', path: readText(reader) };
+    case KIND.setData:
+      return { kind: 'setData', path: readText(reader), data: readBytes(reader), version: reader.i32() };
+    case KIND.createSession:
+      return { kind: 'createSession', timeoutMs: readBelow(reader, TWO_48, 'timeoutMs'), token: readToken(reader) };
+    case KIND.closeSession:
+      return { kind: 'closeSession', paths: readPaths(reader) };
+    case KIND.error:
+      return readError(reader);
+    default:
+      throw new DecodeError(`Txn has the unknown kind ${kind}`);
+  }
+}
+
+function readOrigin(reader: ByteReader): Origin {
+  const sid = reader.u8();
+  if (sid > SID_MAX) throw new DecodeError(`Txn has the origin sid ${sid}, which no member can have`);
+  return {
+    sid,
+    incarnation: readBelow(reader, TWO_48, 'origin.incarnation'),
+    seq: readBelow(reader, TWO_48, 'origin.seq'),
+  };
+}
+
+function readError(reader: ByteReader): TxnBody {
+  const proto = reader.varint();
+  const code = errorCodeOfProto(proto);
+  if (code === undefined) throw new DecodeError(`Txn has the unknown error code ${proto}`);
+  const path = readFlag(reader) ? readText(reader) : undefined;
+  return { kind: 'error', code, path, message: readText(reader) };
+}
+
+function readPaths(reader: ByteReader): readonly string[] {
+  const count = reader.varint();
+  // Before anything is allocated for them: each path takes at least the byte of its length.
+  if (count > reader.remaining) throw new DecodeError(`Txn has ${count} paths in ${reader.remaining} bytes`);
+  const paths: string[] = [];
+  for (let i = 0; i < count; i++) paths.push(readText(reader));
+  return paths;
+}
+
+function readToken(reader: ByteReader): Uint8Array {
+  const token = readBytes(reader);
+  if (token === undefined) throw new DecodeError('Txn opens a session without a token');
+  return token;
+}
+
+function writeText(writer: ByteWriter, text: string): void {
+  const length = utf8Length(text);
+  writer.varint(length).text(text, length);
+}
+
+function readText(reader: ByteReader): string {
+  return reader.text(reader.varint());
+}
+
+function writeBytes(writer: ByteWriter, bytes: Uint8Array | undefined): void {
+  if (bytes === undefined) writer.varint(0);
+  else writer.varint(bytes.length + 1).raw(bytes);
+}
+
+function readBytes(reader: ByteReader): Uint8Array | undefined {
+  const lengthPlusOne = reader.varint();
+  return lengthPlusOne === 0 ? undefined : reader.raw(lengthPlusOne - 1);
+}
+
+function writeOwner(writer: ByteWriter, owner: SessionId): void {
+  if (owner === NO_SESSION) writer.u8(0);
+  else writer.u8(1).u64(owner);
+}
+
+function readOwner(reader: ByteReader): SessionId {
+  return readFlag(reader) ? toSessionId(reader.u64()) : NO_SESSION;
+}
+
+function readFlag(reader: ByteReader): boolean {
+  const flag = reader.u8();
+  if (flag > 1) throw new DecodeError(`Txn has ${flag} in the place of a flag`);
+  return flag === 1;
+}
+
+function readBelow(reader: ByteReader, limit: number, what: string): number {
+  const value = reader.varint53();
+  if (value >= limit) throw new DecodeError(`Txn has ${what} ${value}, the limit is ${limit}`);
+  return value;
+}
+
+function assertWhole(value: number, limit: number, what: string): void {
+  assert(
+    Number.isInteger(value) && value >= 0 && value < limit,
+    () => `Cannot encode a txn: ${what} is ${value}, not a whole number below ${limit}`,
+  );
+}

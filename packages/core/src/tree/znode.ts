@@ -1,0 +1,146 @@
+/**
+ * One znode as it is held in memory, and the arithmetic of its counters.
+ *
+ * The class is the layout: only the files of `tree/` see it. Everybody else sees the read-only face `Znode`, so that
+ * the layout can become columns and slabs without touching them. Source: ZooKeeper `DataNode`, reference §5.3.
+ */
+import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
+
+/** A znode as it is now: a live view, so read what is needed at once and don't keep it over an `apply`. */
+export interface Znode {
+  readonly path: string;
+  /** Undefined is ZooKeeper's null, told apart from empty. The bytes are the tree's own: never write to them. */
+  readonly data: Uint8Array | undefined;
+  /** Count of data changes as clients see and state it. */
+  readonly version: number;
+  /** Count of creates of direct children, 32-bit signed with wrap: the number that the next sequential child gets. */
+  readonly creates: number;
+  /** The session that owns an ephemeral, else NO_SESSION. */
+  readonly ephemeralOwner: SessionId;
+  readonly childCount: number;
+  /** All eleven fields as clients see them. */
+  stat(): Stat;
+}
+
+/** What is stored of a znode; everything else about it follows from these or from its children. */
+export interface ZnodeFields {
+  readonly data: Uint8Array | undefined;
+  readonly czxid: Zxid;
+  readonly mzxid: Zxid;
+  readonly pzxid: Zxid;
+  readonly ctimeMs: number;
+  readonly mtimeMs: number;
+  readonly version: number;
+  readonly creates: number;
+  readonly aversion: number;
+  readonly ephemeralOwner: SessionId;
+}
+
+/** The version after `version`: 32-bit wrap, and -1 is stepped over because it would mean "any" (case C004). */
+export function nextVersion(version: number): number {
+  const next = (version + 1) | 0;
+  return next === -1 ? 0 : next;
+}
+
+/** The count of creates after one more; wraps as ZooKeeper's does, from 2147483647 to -2147483648. */
+export function nextCreates(creates: number): number {
+  return (creates + 1) | 0;
+}
+
+/** The names of a znode's children; made only for znodes that have some, because most are leaves. */
+class Children {
+  readonly names = new Set<string>();
+  /** The names in order, once somebody asked; dropped by the next change, so that a create never pays for order. */
+  sorted: readonly string[] | undefined = undefined;
+}
+
+const NO_NAMES: readonly string[] = [];
+
+/** The layout. Counters are kept in 32 bits and hashes as two signed 32-bit halves, which V8 stores without boxes. */
+export class StoredZnode implements Znode {
+  readonly path: string;
+  data: Uint8Array | undefined;
+  readonly czxid: Zxid;
+  mzxid: Zxid;
+  pzxid: Zxid;
+  readonly ctimeMs: number;
+  mtimeMs: number;
+  version: number;
+  creates: number;
+  aversion: number;
+  readonly ephemeralOwner: SessionId;
+  /** Hash of path and data, kept because a change of the stat alone must not cost the length of the data. */
+  contentHigh = 0;
+  contentLow = 0;
+  /** What this znode has added to the tree's digest, kept so that exactly that can be taken out again. */
+  hashHigh = 0;
+  hashLow = 0;
+  #children: Children | undefined = undefined;
+
+  /** Takes `fields.data` as it is: the caller has made it the tree's own. */
+  constructor(path: string, fields: ZnodeFields) {
+    this.path = path;
+    this.data = fields.data;
+    this.czxid = fields.czxid;
+    this.mzxid = fields.mzxid;
+    this.pzxid = fields.pzxid;
+    this.ctimeMs = fields.ctimeMs;
+    this.mtimeMs = fields.mtimeMs;
+    this.version = fields.version;
+    this.creates = fields.creates;
+    this.aversion = fields.aversion;
+    this.ephemeralOwner = fields.ephemeralOwner;
+  }
+
+  get dataLength(): number {
+    return this.data === undefined ? 0 : this.data.length;
+  }
+
+  get isEphemeral(): boolean {
+    return this.ephemeralOwner !== NO_SESSION;
+  }
+
+  get childCount(): number {
+    return this.#children === undefined ? 0 : this.#children.names.size;
+  }
+
+  stat(): Stat {
+    const numChildren = this.childCount;
+    return {
+      czxid: this.czxid,
+      mzxid: this.mzxid,
+      pzxid: this.pzxid,
+      ctimeMs: this.ctimeMs,
+      mtimeMs: this.mtimeMs,
+      version: this.version,
+      // Creates plus deletes, without a count of deletes: every child that was created and is not there was deleted.
+      cversion: (2 * this.creates - numChildren) | 0,
+      aversion: this.aversion,
+      ephemeralOwner: this.ephemeralOwner,
+      dataLength: this.dataLength,
+      numChildren,
+    };
+  }
+
+  /** Names of the children by code unit. The array is cached: never write to it. O(n log n) after a change, else O(1). */
+  childNames(): readonly string[] {
+    const children = this.#children;
+    if (children === undefined) return NO_NAMES;
+    children.sorted ??= [...children.names].sort();
+    return children.sorted;
+  }
+
+  addChild(name: string): void {
+    this.#children ??= new Children();
+    this.#children.names.add(name);
+    this.#children.sorted = undefined;
+  }
+
+  removeChild(name: string): void {
+    const children = this.#children;
+    if (children === undefined) return;
+    children.names.delete(name);
+    children.sorted = undefined;
+    if (children.names.size === 0) this.#children = undefined;
+  }
+}
