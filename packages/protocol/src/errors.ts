@@ -69,6 +69,11 @@ export type ErrorCode = keyof typeof ERRORS;
 /** All codes, in the table's order. */
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
+/** False when a write that failed with this code may have taken effect all the same. */
+export function isOutcomeKnown(code: ErrorCode): boolean {
+  return code !== 'OUTCOME_UNKNOWN' && code !== 'DEADLINE_EXCEEDED' && code !== 'INTERNAL';
+}
+
 /**
  * An expected failure that is part of the contract.
  * The message says the action and the values; it is for people and may change.

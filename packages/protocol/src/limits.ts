@@ -9,6 +9,9 @@ export const REQUEST_BYTES_MAX = 1_048_575;
 /** Largest frame on a session stream, bytes, announced in the server's hello. Past it the stream is closed. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Most calls or replies in one frame; a small frame can hold a great many empty ones. Past it the stream is closed. */
+export const FRAME_ITEMS_MAX = 8_192;
+
 /** Largest message on a peer link, bytes: one batch of proposals or one piece of a snapshot. Past it the link is closed. */
 export const PEER_MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -1,0 +1,103 @@
+/** The bytes of AttachRequest: the frames that a client sends. A frame is put together call by call in one ByteWriter. */
+import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
+import { FRAME_ITEMS_MAX } from '../limits.ts';
+import type { Op } from '../op.ts';
+import { NO_SESSION, toSessionId } from '../session-id.ts';
+import { ZERO_ZXID } from '../zxid.ts';
+import type { AttachRequest, CallFault, ClientHello, FrameCall, ReceivedCall } from './frame.ts';
+import { OP_FIELDS, readOp, writeOp } from './op-codec.ts';
+import {
+  beginMessage,
+  checkMessageEnd,
+  FIXED64,
+  LENGTH,
+  readBytes,
+  readMessageEnd,
+  readTag,
+  readZxid,
+  skipField,
+  writeBytes,
+  writeFixed64,
+  writeInt64,
+  writeUint,
+} from './wire.ts';
+
+/** The operation of each tag in Call. */
+const OP_OF_TAG: ReadonlyMap<number, Op['kind']> = new Map(
+  Object.entries(OP_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as Op['kind']]),
+);
+
+/** Adds the hello to a frame. */
+export function writeClientHello(writer: ByteWriter, hello: ClientHello): void {
+  const start = beginMessage(writer, 1);
+  writeFixed64(writer, 1, hello.session);
+  writeBytes(writer, 2, hello.token);
+  writeUint(writer, 3, hello.timeoutMs);
+  writeInt64(writer, 4, hello.lastZxidSeen);
+  writeUint(writer, 5, hello.protocolRevision);
+  writer.endPart(start);
+}
+
+/** Adds a call to a frame. The caller keeps the frame below FRAME_ITEMS_MAX calls and the member's limit in bytes. */
+export function writeCall(writer: ByteWriter, call: FrameCall): void {
+  const start = beginMessage(writer, 2);
+  writeUint(writer, 1, call.xid);
+  writeUint(writer, 3, call.timeoutMs);
+  writeOp(writer, call.op, call.linearizable);
+  writer.endPart(start);
+}
+
+/** Reads a frame from a client. Bytes in it are views of `bytes`. Throws DecodeError. */
+export function decodeAttachRequest(bytes: Uint8Array): AttachRequest {
+  const reader = new ByteReader(bytes);
+  let hello: ClientHello | undefined;
+  const calls: ReceivedCall[] = [];
+  while (reader.remaining > 0) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH)) hello = readClientHello(reader);
+    else if (tag === ((2 << 3) | LENGTH)) {
+      if (calls.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} calls in a frame`);
+      calls.push(readCall(reader));
+    } else skipField(reader, tag);
+  }
+  return { hello, calls };
+}
+
+function readClientHello(reader: ByteReader): ClientHello {
+  const end = readMessageEnd(reader);
+  let session = NO_SESSION;
+  let token: Uint8Array = new Uint8Array(0);
+  let timeoutMs = 0;
+  let lastZxidSeen = ZERO_ZXID;
+  let protocolRevision = 0;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | FIXED64)) session = toSessionId(reader.fixed64());
+    else if (tag === ((2 << 3) | LENGTH)) token = readBytes(reader);
+    else if (tag === 24) timeoutMs = reader.varint();
+    else if (tag === 32) lastZxidSeen = readZxid(reader);
+    else if (tag === 40) protocolRevision = reader.varint();
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { session, token, timeoutMs, lastZxidSeen, protocolRevision };
+}
+
+function readCall(reader: ByteReader): ReceivedCall {
+  const end = readMessageEnd(reader);
+  let xid = 0;
+  let timeoutMs = 0;
+  let op: Op | CallFault | undefined;
+  let linearizable = false;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    const kind = OP_OF_TAG.get(tag);
+    if (kind !== undefined) ({ op, linearizable } = readOp(reader, kind));
+    else if (tag === 8) xid = reader.varint();
+    else if (tag === 24) timeoutMs = reader.varint();
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  op ??= { kind: 'fault', code: 'UNIMPLEMENTED', message: `Call ${xid} names no operation that is known here` };
+  return { xid, timeoutMs, op, linearizable };
+}

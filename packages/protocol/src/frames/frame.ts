@@ -1,0 +1,89 @@
+/**
+ * The frames of a session stream as the two ends handle them: in the words of the domain, not of the wire.
+ * Their bytes are those of AttachRequest and AttachResponse in protos/quorate/v1/session_service.proto, which also
+ * states the rules of the conversation.
+ */
+import type { ErrorCode } from '../errors.ts';
+import type { Answer, Op } from '../op.ts';
+import type { SessionId, Sid } from '../session-id.ts';
+import type { Zxid } from '../zxid.ts';
+
+/** Full name of the stream's method, as HTTP/2 path. */
+export const ATTACH_PATH = '/quorate.v1.SessionService/Attach';
+
+/** Revision of the frame protocol that this build speaks. */
+export const FRAME_PROTOCOL_REVISION = 1;
+
+/** First frame of the client: which session it wants. */
+export interface ClientHello {
+  /** NO_SESSION for a new one. */
+  readonly session: SessionId;
+  /** Empty for a new one. A secret. */
+  readonly token: Uint8Array;
+  readonly timeoutMs: number;
+  readonly lastZxidSeen: Zxid;
+  readonly protocolRevision: number;
+}
+
+/** First frame of the member: the session as attached. */
+export interface ServerHello {
+  readonly session: SessionId;
+  /** A secret. */
+  readonly token: Uint8Array;
+  readonly timeoutMs: number;
+  readonly resumed: boolean;
+  /** Largest frame that the member reads, bytes. */
+  readonly frameBytesMax: number;
+  /** Largest single call or reply, bytes. */
+  readonly requestBytesMax: number;
+  readonly sid: Sid;
+  readonly protocolRevision: number;
+  readonly zxid: Zxid;
+}
+
+/** A call that cannot be carried out as it came; it is answered with this and nothing else. */
+export interface CallFault {
+  readonly kind: 'fault';
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** One call as the client sends it. */
+export interface FrameCall {
+  readonly xid: number;
+  /** 0 for the member's default. */
+  readonly timeoutMs: number;
+  readonly op: Op;
+  /** For reads: confirm with the leader first. */
+  readonly linearizable: boolean;
+}
+
+/** One call as the member receives it: the operation may be one that it cannot understand. */
+export interface ReceivedCall extends Omit<FrameCall, 'op'> {
+  readonly op: Op | CallFault;
+}
+
+/** The answer to one call. An `exists` of an absent znode is a NO_NODE failure here, although not on the wire. */
+export interface FrameReply {
+  readonly xid: number;
+  readonly answer: Answer;
+}
+
+/** Last word of the member on a stream. */
+export interface SessionClosed {
+  readonly code: ErrorCode;
+  readonly message: string;
+}
+
+/** A frame from the client. */
+export interface AttachRequest {
+  readonly hello: ClientHello | undefined;
+  readonly calls: readonly ReceivedCall[];
+}
+
+/** A frame from the member. */
+export interface AttachResponse {
+  readonly hello: ServerHello | undefined;
+  readonly replies: readonly FrameReply[];
+  readonly closed: SessionClosed | undefined;
+}

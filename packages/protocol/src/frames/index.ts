@@ -1,0 +1,9 @@
+/**
+ * The face `@quorate/protocol/frames`: the codec of the session stream, free of Node and of proto-loader, so that a
+ * client need not load either. `wire.ts` is part of it for the codec of the peer links.
+ */
+export * from './attach-request.ts';
+export * from './attach-response.ts';
+export * from './error-detail.ts';
+export * from './frame.ts';
+export * from './wire.ts';

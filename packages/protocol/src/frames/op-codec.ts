@@ -1,0 +1,157 @@
+/**
+ * The bytes of the requests in a Call: CreateRequest, DeleteRequest, ... of znode_service.proto.
+ * What a request asks is not judged here; a mode that this build does not know is a fault of that call alone.
+ */
+import type { ByteReader, ByteWriter } from '../bytes.ts';
+import type { Op } from '../op.ts';
+import { unreachable } from '../assert.ts';
+import type { CallFault } from './frame.ts';
+import {
+  beginMessage,
+  checkMessageEnd,
+  LENGTH,
+  readBool,
+  readBytes,
+  readInt32,
+  readMessageEnd,
+  readString,
+  readTag,
+  skipField,
+  VARINT,
+  writeBool,
+  writeBytesAlways,
+  writeInt32Always,
+  writeString,
+  writeUint,
+} from './wire.ts';
+
+/** Field number of each operation in Call, and of its result in Reply. */
+export const OP_FIELDS = {
+  create: 10,
+  delete: 11,
+  exists: 12,
+  getData: 13,
+  setData: 14,
+  getChildren: 15,
+  sync: 16,
+  closeSession: 17,
+} as const satisfies Record<Op['kind'], number>;
+
+/** CreateMode numbers. */
+const MODE_UNSPECIFIED = 0;
+const MODE_PERSISTENT = 1;
+const MODE_EPHEMERAL = 2;
+
+/** Writes the request of `op` as a member of the oneof in Call. */
+export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void {
+  const start = beginMessage(writer, OP_FIELDS[op.kind]);
+  switch (op.kind) {
+    case 'create':
+      writeString(writer, 1, op.path);
+      if (op.data !== undefined) writeBytesAlways(writer, 2, op.data);
+      writeUint(writer, 3, op.mode === 'ephemeral' ? MODE_EPHEMERAL : MODE_PERSISTENT);
+      writeBool(writer, 4, op.sequential);
+      break;
+    case 'setData':
+      writeString(writer, 1, op.path);
+      if (op.data !== undefined) writeBytesAlways(writer, 2, op.data);
+      if (op.expectedVersion !== undefined) writeInt32Always(writer, 3, op.expectedVersion);
+      break;
+    case 'delete':
+      writeString(writer, 1, op.path);
+      if (op.expectedVersion !== undefined) writeInt32Always(writer, 2, op.expectedVersion);
+      break;
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+      writeString(writer, 1, op.path);
+      writeBool(writer, 2, linearizable);
+      break;
+    case 'sync':
+      writeString(writer, 1, op.path);
+      break;
+    case 'closeSession':
+      break;
+    default:
+      unreachable(op);
+  }
+  writer.endPart(start);
+}
+
+/** Every field that some request has; which of them count depends on the operation. */
+interface RequestFields {
+  path: string;
+  data: Uint8Array | undefined;
+  mode: number;
+  sequential: boolean;
+  expectedVersion: number | undefined;
+  linearizable: boolean;
+}
+
+/** Reads the request of the operation `kind`, whose tag has been read. Throws DecodeError. */
+export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFault; linearizable: boolean } {
+  const fields = readFields(reader, kind);
+  return { op: toOp(kind, fields), linearizable: fields.linearizable };
+}
+
+function readFields(reader: ByteReader, kind: Op['kind']): RequestFields {
+  const end = readMessageEnd(reader);
+  const fields: RequestFields = {
+    path: '',
+    data: undefined,
+    mode: MODE_UNSPECIFIED,
+    sequential: false,
+    expectedVersion: undefined,
+    linearizable: false,
+  };
+  while (reader.offset < end) readField(reader, kind, fields);
+  checkMessageEnd(reader, end);
+  return fields;
+}
+
+function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields): void {
+  const tag = readTag(reader);
+  const isData = tag === ((2 << 3) | LENGTH) && (kind === 'create' || kind === 'setData');
+  const second = tag === ((2 << 3) | VARINT);
+  const third = tag === ((3 << 3) | VARINT);
+  if (tag === ((1 << 3) | LENGTH) && kind !== 'closeSession') fields.path = readString(reader);
+  else if (isData) fields.data = readBytes(reader);
+  else if (third && kind === 'create') fields.mode = readInt32(reader);
+  else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
+  else if (third && kind === 'setData') fields.expectedVersion = readInt32(reader);
+  else if (second && kind === 'delete') fields.expectedVersion = readInt32(reader);
+  else if (second && (kind === 'exists' || kind === 'getData' || kind === 'getChildren')) {
+    fields.linearizable = readBool(reader);
+  } else skipField(reader, tag);
+}
+
+function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
+  const { path, data, expectedVersion } = fields;
+  switch (kind) {
+    case 'create':
+      if (fields.mode < MODE_UNSPECIFIED || fields.mode > MODE_EPHEMERAL) {
+        const message = `Cannot create ${path}: mode ${fields.mode} is not known`;
+        return { kind: 'fault', code: 'INVALID_ARGUMENT', message };
+      }
+      return {
+        kind,
+        path,
+        data,
+        mode: fields.mode === MODE_EPHEMERAL ? 'ephemeral' : 'persistent',
+        sequential: fields.sequential,
+      };
+    case 'setData':
+      return { kind, path, data, expectedVersion };
+    case 'delete':
+      return { kind, path, expectedVersion };
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+    case 'sync':
+      return { kind, path };
+    case 'closeSession':
+      return { kind };
+    default:
+      return unreachable(kind);
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The bytes of what comes of a call: ErrorDetail, and CreateResponse, DeleteResponse, ... of znode_service.proto
+ * as they stand in a Reply. The zxid inside them is not used there: the Reply has it.
+ */
+import { unreachable } from '../assert.ts';
+import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
+import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
+import type { Op, OpFailure, OpResult } from '../op.ts';
+import type { Stat } from '../stat.ts';
+import { ZERO_ZXID, type Zxid } from '../zxid.ts';
+import { OP_FIELDS } from './op-codec.ts';
+import { readStat, writeStat } from './stat-codec.ts';
+import {
+  beginMessage,
+  checkMessageEnd,
+  LENGTH,
+  readBytes,
+  readInt32,
+  readMessageEnd,
+  readString,
+  readTag,
+  readZxid,
+  skipField,
+  writeBytesAlways,
+  writeInt32,
+  writeInt64,
+  writeString,
+  writeStringAlways,
+  writeUint,
+} from './wire.ts';
+
+/** Field number of the failure in Reply. */
+export const ERROR_FIELD = 3;
+
+const OUTCOME_NOT_APPLIED = 1;
+const OUTCOME_UNKNOWN = 2;
+
+/** Writes `result` as a member of the oneof in Reply. `op` is the operation that was asked for. */
+export function writeResult(writer: ByteWriter, op: Op['kind'], result: OpResult | OpFailure): void {
+  if (result.kind !== 'error') writeSuccess(writer, result);
+  else if (op === 'exists' && result.code === 'NO_NODE') writer.endPart(beginMessage(writer, OP_FIELDS.exists));
+  else {
+    const start = beginMessage(writer, ERROR_FIELD);
+    writeErrorDetail(writer, result, ZERO_ZXID);
+    writer.endPart(start);
+  }
+}
+
+/** Writes the fields of ErrorDetail. */
+export function writeErrorDetail(writer: ByteWriter, failure: Omit<OpFailure, 'kind'>, zxid: Zxid): void {
+  writeUint(writer, 1, ERRORS[failure.code].proto);
+  writeInt32(writer, 2, ERRORS[failure.code].zookeeper);
+  if (failure.path !== undefined) writeStringAlways(writer, 3, failure.path);
+  writeString(writer, 4, failure.message);
+  writeUint(writer, 5, isOutcomeKnown(failure.code) ? OUTCOME_NOT_APPLIED : OUTCOME_UNKNOWN);
+  writeInt64(writer, 6, zxid);
+}
+
+/** Reads the fields of an ErrorDetail up to `end`. A code that this build does not know becomes INTERNAL. */
+export function readErrorDetail(reader: ByteReader, end: number): { failure: OpFailure; zxid: Zxid } {
+  let proto = 0;
+  let path: string | undefined;
+  let message = '';
+  let zxid = ZERO_ZXID;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === 8) proto = readInt32(reader);
+    else if (tag === ((3 << 3) | LENGTH)) path = readString(reader);
+    else if (tag === ((4 << 3) | LENGTH)) message = readString(reader);
+    else if (tag === 48) zxid = readZxid(reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { failure: { kind: 'error', code: errorCodeOfProto(proto) ?? 'INTERNAL', path, message }, zxid };
+}
+
+function writeSuccess(writer: ByteWriter, result: OpResult): void {
+  const start = beginMessage(writer, OP_FIELDS[result.kind]);
+  switch (result.kind) {
+    case 'create':
+      writeString(writer, 1, result.path);
+      writeStat(writer, 2, result.stat);
+      break;
+    case 'exists':
+    case 'setData':
+      writeStat(writer, 1, result.stat);
+      break;
+    case 'getData':
+      if (result.data !== undefined) writeBytesAlways(writer, 1, result.data);
+      writeStat(writer, 2, result.stat);
+      break;
+    case 'getChildren':
+      for (const child of result.children) writeStringAlways(writer, 1, child);
+      writeStat(writer, 2, result.stat);
+      break;
+    case 'sync':
+      writeString(writer, 1, result.path);
+      break;
+    case 'delete':
+    case 'closeSession':
+      break;
+    default:
+      unreachable(result);
+  }
+  writer.endPart(start);
+}
+
+/** Every field that some response has; which of them count depends on the operation. */
+interface ResponseFields {
+  path: string;
+  data: Uint8Array | undefined;
+  children: string[];
+  stat: Stat | undefined;
+}
+
+/** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
+export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
+  const end = readMessageEnd(reader);
+  const fields: ResponseFields = { path: '', data: undefined, children: [], stat: undefined };
+  while (reader.offset < end) readField(reader, kind, fields);
+  checkMessageEnd(reader, end);
+  return toResult(kind, fields);
+}
+
+function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields): void {
+  const tag = readTag(reader);
+  const first = tag === ((1 << 3) | LENGTH);
+  const second = tag === ((2 << 3) | LENGTH);
+  if (first && (kind === 'create' || kind === 'sync')) fields.path = readString(reader);
+  else if (first && kind === 'getData') fields.data = readBytes(reader);
+  else if (first && kind === 'getChildren') fields.children.push(readString(reader));
+  else if (first && (kind === 'exists' || kind === 'setData')) fields.stat = readStat(reader);
+  else if (second && (kind === 'create' || kind === 'getData' || kind === 'getChildren')) {
+    fields.stat = readStat(reader);
+  } else skipField(reader, tag);
+}
+
+function toResult(kind: Op['kind'], fields: ResponseFields): OpResult | OpFailure {
+  switch (kind) {
+    case 'create':
+      return { kind, path: fields.path, stat: statOf(kind, fields) };
+    case 'setData':
+      return { kind, stat: statOf(kind, fields) };
+    case 'exists':
+      if (fields.stat !== undefined) return { kind, stat: fields.stat };
+      return { kind: 'error', code: 'NO_NODE', path: undefined, message: 'The znode does not exist' };
+    case 'getData':
+      return { kind, data: fields.data, stat: statOf(kind, fields) };
+    case 'getChildren':
+      return { kind, children: fields.children, stat: statOf(kind, fields) };
+    case 'sync':
+      return { kind, path: fields.path };
+    case 'delete':
+    case 'closeSession':
+      return { kind };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function statOf(kind: Op['kind'], fields: ResponseFields): Stat {
+  if (fields.stat === undefined) throw new DecodeError(`A ${kind} response has no stat`);
+  return fields.stat;
+}

@@ -1,0 +1,32 @@
+/**
+ * Session services as a server adds them: those of the protos, with our own codec on the stream. A server writes whole
+ * frames as bytes (`writeReply` and its like make them) and reads AttachRequests.
+ */
+import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
+import { type AttachRequest, decodeAttachRequest } from '../frames/index.ts';
+import { serviceOf } from './load.ts';
+
+export const ZNODE_SERVICE = 'quorate.v1.ZnodeService';
+export const SESSION_SERVICE = 'quorate.v1.SessionService';
+export const CLUSTER_SERVICE = 'quorate.v1.ClusterService';
+
+/** SessionService of `definition` with the frame codec on Attach. */
+export function sessionService(definition: PackageDefinition): ServiceDefinition {
+  const service = serviceOf(definition, SESSION_SERVICE);
+  const attach = service['Attach'];
+  if (attach === undefined) throw new Error(`${SESSION_SERVICE} has no method Attach`);
+  return {
+    ...service,
+    Attach: { ...attach, requestDeserialize: readFrame, responseSerialize: (frame) => asBuffer(frame as Uint8Array) },
+  };
+}
+
+/** The same bytes as a Buffer, without a copy: grpc-js takes nothing else. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readFrame(bytes: Buffer): AttachRequest {
+  // As a plain Uint8Array, so that views of it are plain too.
+  return decodeAttachRequest(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+}

@@ -1,0 +1,147 @@
+/**
+ * The one mapping between the unary requests and responses on the wire and the words of the domain. The calls and
+ * replies of a session stream go straight from bytes to the same words in `frames`; a test holds the two together.
+ * Knows no grpc-js: what a server must put into a status and its metadata is given as plain data.
+ */
+import { unreachable } from '../assert.ts';
+import { ERRORS } from '../errors.ts';
+import { type CallFault, encodeErrorDetail } from '../frames/index.ts';
+import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
+import { toSessionId, type SessionId } from '../session-id.ts';
+import type { Stat } from '../stat.ts';
+import { toZxid, type Zxid } from '../zxid.ts';
+import type {
+  WireCreateRequest,
+  WireDeleteRequest,
+  WireReadRequest,
+  WireSession,
+  WireSetDataRequest,
+  WireStat,
+  WireSyncRequest,
+  WireZnodeResponse,
+} from './wire-types.ts';
+
+/** A session that a unary call names, and its proof. */
+export interface SessionProof {
+  readonly id: SessionId;
+  readonly token: Uint8Array;
+}
+
+/** A unary call in the words of the domain. */
+export interface UnaryCall {
+  readonly op: Op | CallFault;
+  readonly linearizable: boolean;
+  readonly session: SessionProof | undefined;
+}
+
+/** What a failed unary call ends with. */
+export interface UnaryFailure {
+  /** gRPC status number. */
+  readonly status: number;
+  /** Text of the status. */
+  readonly details: string;
+  /** Bytes for the trailing metadata key ERROR_DETAIL_KEY. */
+  readonly detail: Uint8Array;
+}
+
+/** From each method of ZnodeService to the call that it makes. Keys are the method names of the protos. */
+export const ZNODE_CALLS = {
+  Create: (request: WireCreateRequest): UnaryCall => writeCall(toCreate(request), request.session),
+  Delete: ({ path, expectedVersion, session }: WireDeleteRequest): UnaryCall =>
+    writeCall({ kind: 'delete', path, expectedVersion }, session),
+  Exists: (request: WireReadRequest): UnaryCall => readCall('exists', request),
+  GetData: (request: WireReadRequest): UnaryCall => readCall('getData', request),
+  SetData: ({ path, data, expectedVersion, session }: WireSetDataRequest): UnaryCall =>
+    writeCall({ kind: 'setData', path, data, expectedVersion }, session),
+  GetChildren: (request: WireReadRequest): UnaryCall => readCall('getChildren', request),
+  Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, null),
+} as const;
+
+/** Name of a method of ZnodeService. */
+export type ZnodeMethod = keyof typeof ZNODE_CALLS;
+
+/** The session that a request names; undefined when it names none. */
+export function toSessionProof(session: WireSession | null): SessionProof | undefined {
+  return session === null ? undefined : { id: toSessionId(session.id), token: session.token };
+}
+
+/** The response to a unary call of the operation `op`, or the failure to end it with. */
+export function toUnaryResponse(op: Op['kind'], answer: Answer): WireZnodeResponse | UnaryFailure {
+  const { result, zxid } = answer;
+  if (result.kind !== 'error') return toResponse(result, zxid);
+  if (op === 'exists' && result.code === 'NO_NODE') return { stat: null, zxid };
+  return toUnaryFailure(result, zxid);
+}
+
+/** Status, text and detail of a failure; `zxid` is the position in the history that it reflects. */
+export function toUnaryFailure(failure: Omit<OpFailure, 'kind'>, zxid: Zxid): UnaryFailure {
+  return {
+    status: ERRORS[failure.code].grpc,
+    details: `${failure.code}: ${failure.message}`,
+    detail: encodeErrorDetail(failure, zxid),
+  };
+}
+
+export function isUnaryFailure(value: WireZnodeResponse | UnaryFailure): value is UnaryFailure {
+  return 'status' in value;
+}
+
+export function toWireStat(stat: Stat): WireStat {
+  return { ...stat, ctimeMs: BigInt(stat.ctimeMs), mtimeMs: BigInt(stat.mtimeMs) };
+}
+
+/** Throws RangeError when a zxid in it is negative. */
+export function toStat(stat: WireStat): Stat {
+  return {
+    ...stat,
+    czxid: toZxid(stat.czxid),
+    mzxid: toZxid(stat.mzxid),
+    pzxid: toZxid(stat.pzxid),
+    ctimeMs: Number(stat.ctimeMs),
+    mtimeMs: Number(stat.mtimeMs),
+    ephemeralOwner: toSessionId(stat.ephemeralOwner),
+  };
+}
+
+function writeCall(op: Op | CallFault, session: WireSession | null): UnaryCall {
+  return { op, linearizable: false, session: toSessionProof(session) };
+}
+
+function readCall(kind: 'exists' | 'getData' | 'getChildren', request: WireReadRequest): UnaryCall {
+  return { op: { kind, path: request.path }, linearizable: request.linearizable, session: undefined };
+}
+
+function toCreate({ path, data, mode, sequential }: WireCreateRequest): Op | CallFault {
+  switch (mode) {
+    case 'CREATE_MODE_UNSPECIFIED':
+    case 'CREATE_MODE_PERSISTENT':
+      return { kind: 'create', path, data, mode: 'persistent', sequential };
+    case 'CREATE_MODE_EPHEMERAL':
+      return { kind: 'create', path, data, mode: 'ephemeral', sequential };
+    default:
+      return { kind: 'fault', code: 'INVALID_ARGUMENT', message: `Cannot create ${path}: mode ${mode} is not known` };
+  }
+}
+
+function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
+  switch (result.kind) {
+    case 'create':
+      return { path: result.path, stat: toWireStat(result.stat), zxid };
+    case 'exists':
+    case 'setData':
+      return { stat: toWireStat(result.stat), zxid };
+    case 'getData': {
+      const stat = toWireStat(result.stat);
+      return result.data === undefined ? { stat, zxid } : { data: result.data, stat, zxid };
+    }
+    case 'getChildren':
+      return { children: result.children, stat: toWireStat(result.stat), zxid };
+    case 'sync':
+      return { path: result.path, zxid };
+    case 'delete':
+    case 'closeSession':
+      return { zxid };
+    default:
+      return unreachable(result);
+  }
+}

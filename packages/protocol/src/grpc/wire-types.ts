@@ -1,0 +1,127 @@
+/**
+ * The shapes of requests and responses as proto-loader hands them out and takes them, with the options of load.ts.
+ * Written by hand: the generator of proto-loader says `string` or Long where we have bigint, and the shapes are few.
+ * The test of the mapping sends each through the real encoder, so they cannot drift from the protos unseen.
+ */
+
+export interface WireSession {
+  readonly id: bigint;
+  readonly token: Uint8Array;
+}
+
+export interface WireStat {
+  readonly czxid: bigint;
+  readonly mzxid: bigint;
+  readonly pzxid: bigint;
+  readonly ctimeMs: bigint;
+  readonly mtimeMs: bigint;
+  readonly version: number;
+  readonly cversion: number;
+  readonly aversion: number;
+  readonly ephemeralOwner: bigint;
+  readonly dataLength: number;
+  readonly numChildren: number;
+}
+
+export interface WireCreateRequest {
+  readonly path: string;
+  readonly data?: Uint8Array;
+  /** The name of a CreateMode, or the number of one that the protos do not have. */
+  readonly mode: string | number;
+  readonly sequential: boolean;
+  readonly session: WireSession | null;
+}
+
+export interface WireDeleteRequest {
+  readonly path: string;
+  readonly expectedVersion?: number;
+  readonly session: WireSession | null;
+}
+
+export interface WireSetDataRequest {
+  readonly path: string;
+  readonly data?: Uint8Array;
+  readonly expectedVersion?: number;
+  readonly session: WireSession | null;
+}
+
+/** ExistsRequest, GetDataRequest, GetChildrenRequest. */
+export interface WireReadRequest {
+  readonly path: string;
+  readonly linearizable: boolean;
+}
+
+export interface WireSyncRequest {
+  readonly path: string;
+}
+
+/** Every field that some unary response of ZnodeService has. */
+export interface WireZnodeResponse {
+  readonly path?: string;
+  readonly data?: Uint8Array;
+  readonly children?: readonly string[];
+  readonly stat?: WireStat | null;
+  readonly zxid: bigint;
+}
+
+export interface WireOpenRequest {
+  readonly sessionTimeoutMs: number;
+}
+
+export interface WireOpenResponse {
+  readonly session: WireSession | null;
+  readonly sessionTimeoutMs: number;
+  readonly zxid: bigint;
+}
+
+/** KeepAliveRequest, CloseRequest. */
+export interface WireSessionRequest {
+  readonly session: WireSession | null;
+}
+
+export interface WireKeepAliveResponse {
+  readonly sessionTimeoutMs: number;
+  readonly zxid: bigint;
+}
+
+export interface WireCloseResponse {
+  readonly zxid: bigint;
+}
+
+export interface WireMember {
+  readonly sid: number;
+  readonly kind: string;
+  readonly peerAddress: string;
+  readonly clientAddress: string;
+}
+
+export interface WireLearner {
+  readonly sid: number;
+  readonly ackedZxid: bigint;
+  readonly synced: boolean;
+}
+
+export interface WireStatusResponse {
+  readonly sid: number;
+  readonly role: string;
+  readonly phase: string;
+  readonly epoch: number;
+  readonly acceptedEpoch: number;
+  readonly leaderSid?: number;
+  readonly zxid: bigint;
+  readonly committedZxid: bigint;
+  readonly loggedZxid: bigint;
+  readonly flushedZxid: bigint;
+  readonly serving: boolean;
+  readonly hasQuorum: boolean;
+  readonly members: readonly WireMember[];
+  readonly learners: readonly WireLearner[];
+  readonly sessions: bigint;
+  readonly znodes: bigint;
+  readonly ephemerals: bigint;
+  readonly dataBytes: bigint;
+  readonly outstanding: bigint;
+  readonly digest: bigint;
+  readonly clusterId: string;
+  readonly version: string;
+}
