@@ -1,0 +1,61 @@
+/** What the agreement is told at its start, and what it tells about itself. `MemberConfig` of `peer/` fits `ZabConfig`. */
+import type { Epoch, Sid, Zxid } from '@quorate/protocol';
+import type { LogRecord, ServerState } from './messages.ts';
+
+export interface ZabConfig {
+  readonly sid: Sid;
+  readonly voters: readonly Sid[];
+  readonly observers: readonly Sid[];
+  readonly timing: ZabTiming;
+  readonly limits: { readonly historyBytesMax: number };
+}
+
+/** Units and defaults: `Timing` in `peer/config.ts`. */
+export interface ZabTiming {
+  readonly heartbeatMs: number;
+  readonly syncTimeoutMs: number;
+  readonly initTimeoutMs: number;
+  readonly electionRetryMs: number;
+  readonly electionSettleMs: number;
+}
+
+/** What the disk holds when a member starts. */
+export interface ZabRecovered {
+  /** Highest epoch this member promised to a prospective leader (f.p in the paper). */
+  readonly acceptedEpoch: Epoch;
+  /** Epoch of the last leader whose whole history this member adopted (f.a in the paper). */
+  readonly currentEpoch: Epoch;
+  /** The state database is at this zxid; history begins after it. */
+  readonly baseZxid: Zxid;
+  /** The log after `baseZxid`, without a hole. */
+  readonly records: readonly LogRecord[];
+  /** Known to be committed when the log was written; at least `baseZxid`. */
+  readonly committed: Zxid;
+}
+
+export type ZabPhase = 'election' | 'discovery' | 'synchronization' | 'broadcast';
+
+export interface ZabStatus {
+  readonly state: ServerState;
+  readonly phase: ZabPhase;
+  /** The established epoch, or the last one that was adopted. */
+  readonly epoch: Epoch;
+  readonly acceptedEpoch: Epoch;
+  /** Election round, in memory only. */
+  readonly round: number;
+  readonly leader: Sid | undefined;
+  readonly lastLogged: Zxid;
+  readonly lastFlushed: Zxid;
+  readonly committed: Zxid;
+  readonly delivered: Zxid;
+  /** On a leader: its learners. Empty elsewhere. */
+  readonly learners: readonly LearnerStatus[];
+  /** On a leader: enough voters were heard from lately. On a learner: it is synchronized. */
+  readonly hasQuorum: boolean;
+}
+
+export interface LearnerStatus {
+  readonly sid: Sid;
+  readonly acked: Zxid;
+  readonly synced: boolean;
+}

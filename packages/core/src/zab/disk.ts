@@ -1,0 +1,87 @@
+/**
+ * The order of disk work as the agreement sees it: appends gather and go out as one, any other work goes out after
+ * them, and whatever must wait for the disk waits here for its ticket. Nothing here trusts memory: `flushed` moves
+ * only when the disk has answered.
+ */
+import type { Epoch, Zxid } from '@quorate/protocol';
+import type { History } from './history.ts';
+import type { StorageCommand, ZabHost } from './host.ts';
+
+interface Waiting {
+  readonly ticket: number;
+  readonly then: () => void;
+}
+
+interface Flushing {
+  readonly ticket: number;
+  zxid: Zxid;
+}
+
+export class Disk {
+  readonly #host: ZabHost;
+  readonly #history: History;
+  #waiting: Waiting[] = [];
+  #flushing: Flushing[] = [];
+
+  constructor(host: ZabHost, history: History) {
+    this.#host = host;
+    this.#history = history;
+  }
+
+  /** Hands over the records that were appended since the last call, as one batch. */
+  issueAppends(): void {
+    const records = this.#history.takeUnissued();
+    const last = records.at(-1);
+    if (last === undefined) return;
+    const ticket = this.#host.persist({ kind: 'append', records, committed: this.#history.committed });
+    this.#flushing.push({ ticket, zxid: last.zxid });
+  }
+
+  /** Cuts the log and the history after `after`. Appends that are under way no longer count beyond it. */
+  truncate(after: Zxid): void {
+    this.issueAppends();
+    this.#history.truncate(after);
+    for (const flush of this.#flushing) if (flush.zxid > after) flush.zxid = after;
+    this.#host.persist({ kind: 'truncate', after });
+  }
+
+  /** Z2: epochs are on disk before anything that depends on them is said; `then` runs when they are. */
+  saveEpochs(acceptedEpoch: Epoch, currentEpoch: Epoch, then: () => void): void {
+    this.#order({ kind: 'saveEpochs', acceptedEpoch, currentEpoch }, then);
+  }
+
+  /** Work on the state database that a snapshot brings, in order with everything else. */
+  install(command: StorageCommand, then?: () => void): void {
+    this.#order(command, then);
+  }
+
+  /** The installed snapshot at `zxid` replaces log and state; the history has been reset to it. */
+  installCommit(zxid: Zxid, then: () => void): void {
+    this.#flushing = [];
+    const ticket = this.#host.persist({ kind: 'installCommit', zxid });
+    this.#flushing.push({ ticket, zxid });
+    this.#waiting.push({ ticket, then });
+  }
+
+  /** Everything up to `ticket` is durable. Returns true when more of the history is on disk than before. */
+  persisted(ticket: number): boolean {
+    const before = this.#history.flushed;
+    let done = 0;
+    for (; done < this.#flushing.length; done++) {
+      const flush = this.#flushing[done] as Flushing;
+      if (flush.ticket > ticket) break;
+      this.#history.flush(flush.zxid);
+    }
+    if (done > 0) this.#flushing.splice(0, done);
+    const ready = this.#waiting.filter((waiting) => waiting.ticket <= ticket);
+    if (ready.length > 0) this.#waiting = this.#waiting.filter((waiting) => waiting.ticket > ticket);
+    for (const { then } of ready) then();
+    return this.#history.flushed > before;
+  }
+
+  #order(command: StorageCommand, then?: () => void): void {
+    this.issueAppends();
+    const ticket = this.#host.persist(command);
+    if (then !== undefined) this.#waiting.push({ ticket, then });
+  }
+}

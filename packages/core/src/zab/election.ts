@@ -1,0 +1,160 @@
+/**
+ * Looking for a leader: members tell each other whom they would follow until a quorum says the same name.
+ * A vote prefers the most recent history: (currentEpoch, last zxid, sid). Safety does not rest on this phase
+ * (discovery checks again); it makes the likely leader the right one, and quickly.
+ *
+ * Differs from ZooKeeper's FastLeaderElection: a candidate counts only while there is a link to it, so no vote for a dead
+ * member goes round; and there is no fixed wait at the end: with every connected voter heard it ends at once.
+ * Source: reference §9.2.
+ */
+import type { Sid } from '@quorate/protocol';
+import type { ZabContext } from './context.ts';
+import type { ServerState, Vote, ZabMessage } from './messages.ts';
+
+type Notification = Extract<ZabMessage, { kind: 'notification' }>;
+
+/** A member that decided to follow this one before this one knew that it leads. */
+export interface EarlyFollower {
+  readonly sid: Sid;
+  readonly link: number;
+  readonly acceptedEpoch: number;
+}
+
+/** True when `a` is to be preferred to `b`. */
+export function isBetterVote(a: Vote, b: Vote): boolean {
+  if (a.peerEpoch !== b.peerEpoch) return a.peerEpoch > b.peerEpoch;
+  if (a.zxid !== b.zxid) return a.zxid > b.zxid;
+  return a.leader > b.leader;
+}
+
+export function isSameVote(a: Vote, b: Vote): boolean {
+  return a.leader === b.leader && a.peerEpoch === b.peerEpoch && a.zxid === b.zxid;
+}
+
+export class Election {
+  readonly #context: ZabContext;
+  /** Undefined on an observer: it only listens. */
+  #vote: Vote | undefined;
+  /** Votes of this round, this member's own not included. */
+  readonly #votes = new Map<Sid, Vote>();
+  readonly #early = new Map<Sid, EarlyFollower>();
+  #sentMs: number;
+  /** Since when a quorum has agreed while some connected voter was not heard in this round. */
+  #agreedMs: number | undefined;
+
+  constructor(context: ZabContext) {
+    this.#context = context;
+    context.round++;
+    this.#vote = this.#ownVote();
+    this.#sentMs = context.nowMs;
+    context.notifyAll('looking', this.vote);
+  }
+
+  get vote(): Vote {
+    return this.#vote ?? { leader: 0, peerEpoch: 0, zxid: this.#context.history.last };
+  }
+
+  get earlyFollowers(): readonly EarlyFollower[] {
+    return [...this.#early.values()];
+  }
+
+  linkUp(sid: Sid): void {
+    this.#context.notify(sid, 'looking', this.vote);
+  }
+
+  /** A candidate that is gone is no candidate: whoever votes for it is asked again in a new round of votes. */
+  linkDown(sid: Sid): void {
+    this.#votes.delete(sid);
+    this.#early.delete(sid);
+    if (this.#vote?.leader === sid) this.#restart();
+  }
+
+  followerInfo(early: EarlyFollower): void {
+    this.#early.set(early.sid, early);
+  }
+
+  /** Returns the leader when this notification shows it: one that leads already. */
+  notification(from: Sid, message: Notification): Sid | undefined {
+    const { state, round, vote } = message;
+    if (state === 'leading') return this.#context.isVoting(from) ? from : undefined;
+    if (!this.#context.isVoting(from)) {
+      if (state === 'looking') this.#context.notify(from, 'looking', this.vote);
+      return undefined;
+    }
+    if (state === 'looking') this.#early.delete(from);
+    if (this.#vote !== undefined && this.#isCandidate(vote.leader)) this.#take(from, state, round, vote);
+    return undefined;
+  }
+
+  /** The elected leader, once there is one. Called after every event and on ticks. */
+  outcome(): Sid | undefined {
+    const own = this.#vote;
+    if (own === undefined) return undefined;
+    const { config, nowMs, links } = this.#context;
+    const agrees = (sid: Sid): boolean => {
+      const vote = sid === config.sid ? own : this.#votes.get(sid);
+      return vote !== undefined && isSameVote(vote, own);
+    };
+    const agreeing = config.voters.filter(agrees).length;
+    if (agreeing <= config.voters.length / 2) {
+      this.#agreedMs = undefined;
+      return undefined;
+    }
+    const allHeard = config.voters.every((sid) => sid === config.sid || !links.has(sid) || this.#votes.has(sid));
+    this.#agreedMs ??= nowMs;
+    if (allHeard || nowMs - this.#agreedMs >= config.timing.electionSettleMs) return own.leader;
+    return undefined;
+  }
+
+  tick(): void {
+    const { nowMs, config } = this.#context;
+    if (nowMs - this.#sentMs < config.timing.electionRetryMs) return;
+    this.#sentMs = nowMs;
+    this.#context.notifyAll('looking', this.vote);
+  }
+
+  #take(from: Sid, state: ServerState, round: number, vote: Vote): void {
+    const context = this.#context;
+    if (state !== 'looking') {
+      // It has decided already. In this round that is a vote; in another round it proves nothing about this one.
+      if (round === context.round) this.#votes.set(from, vote);
+      return;
+    }
+    if (round < context.round) {
+      context.notify(from, 'looking', this.vote);
+      return;
+    }
+    const own = this.#ownVote() as Vote;
+    if (round > context.round) {
+      context.round = round;
+      this.#votes.clear();
+      this.#agreedMs = undefined;
+      this.#adopt(isBetterVote(vote, own) ? vote : own);
+    } else if (isBetterVote(vote, this.vote)) this.#adopt(vote);
+    this.#votes.set(from, vote);
+  }
+
+  #adopt(vote: Vote): void {
+    this.#vote = vote;
+    this.#agreedMs = undefined;
+    this.#sentMs = this.#context.nowMs;
+    this.#context.notifyAll('looking', vote);
+  }
+
+  #restart(): void {
+    const context = this.#context;
+    context.round++;
+    this.#votes.clear();
+    this.#adopt(this.#ownVote() as Vote);
+  }
+
+  #ownVote(): Vote | undefined {
+    const { config, currentEpoch, history, isVoter } = this.#context;
+    return isVoter ? { leader: config.sid, peerEpoch: currentEpoch, zxid: history.last } : undefined;
+  }
+
+  #isCandidate(sid: Sid): boolean {
+    const { config, links, isVoting } = this.#context;
+    return sid === config.sid || (isVoting.call(this.#context, sid) && links.has(sid));
+  }
+}

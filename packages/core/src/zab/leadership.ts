@@ -1,0 +1,125 @@
+/**
+ * What a leader knows: the epoch it leads or means to lead, and how far each learner has come.
+ * The phases (discovery, synchronization, broadcast) are functions over this state, in files of their own.
+ */
+import { assert, type Epoch, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import type { ZabContext } from './context.ts';
+import type { Vote } from './messages.ts';
+
+/**
+ * How far a learner's conversation has come. Each stage may only follow the one before it.
+ *
+ * informed: its followerInfo came · promised: it was told the epoch · acked: it accepted the epoch · streaming: a snapshot is
+ * on its way · synchronizing: all history was sent, ackNewLeader is awaited · active: it follows
+ */
+export type LearnerStage = 'informed' | 'promised' | 'acked' | 'streaming' | 'synchronizing' | 'active';
+
+export interface Learner {
+  readonly sid: Sid;
+  readonly link: number;
+  readonly votes: boolean;
+  readonly acceptedEpoch: Epoch;
+  stage: LearnerStage;
+  /** Last zxid of its log when it accepted the epoch. */
+  lastZxid: Zxid;
+  /** End of the history that it was synchronized with. */
+  newLeaderZxid: Zxid;
+  /** Everything up to here was sent to it. */
+  sent: Zxid;
+  /** The commit point it was told last. */
+  toldCommitted: Zxid;
+  /** Everything up to here is on its disk. */
+  acked: Zxid;
+  /** The last ping it answered. */
+  pong: number;
+  heardMs: number;
+  /** Number of the snapshot stream under way to it. */
+  stream: number | undefined;
+}
+
+export class Leadership {
+  readonly learners = new Map<Sid, Learner>();
+  readonly startedMs: number;
+  /** This member's history as it was when it was elected: what a quorum must not be ahead of. */
+  readonly summary: { readonly currentEpoch: Epoch; readonly lastZxid: Zxid };
+  /** Undefined until a quorum has connected. */
+  epoch: Epoch | undefined;
+  /** Voters that accepted the epoch, this member included once it is on its own disk. */
+  readonly epochAcks = new Set<Sid>();
+  /** Voters whose disk holds the whole history and then the epoch. */
+  readonly newLeaderAcks = new Set<Sid>();
+  isSynchronizing = false;
+  isEstablished = false;
+  /** When a quorum of voters was known to be there last. */
+  quorumMs: number;
+  pingSeq = 0;
+  pingedMs: number;
+  /** A ping is to be sent at the end of this turn, for a confirmation that was asked for. */
+  pingDue = false;
+  confirmed = 0;
+  nextStream: number;
+  /** Set when this member has given this leadership up; completions of its disk work are then ignored. */
+  isOver = false;
+
+  constructor(context: ZabContext, nextStream: number) {
+    this.startedMs = context.nowMs;
+    this.pingedMs = context.nowMs;
+    this.quorumMs = context.nowMs;
+    this.nextStream = nextStream;
+    this.summary = { currentEpoch: context.currentEpoch, lastZxid: context.history.last };
+  }
+
+  get establishedEpoch(): Epoch {
+    const epoch = this.epoch;
+    assert(epoch !== undefined, () => 'The epoch of this leadership is not decided yet');
+    return epoch;
+  }
+
+  add(sid: Sid, link: number, votes: boolean, acceptedEpoch: Epoch, nowMs: number): Learner {
+    const learner: Learner = {
+      sid,
+      link,
+      votes,
+      acceptedEpoch,
+      stage: 'informed',
+      lastZxid: ZERO_ZXID,
+      newLeaderZxid: ZERO_ZXID,
+      sent: ZERO_ZXID,
+      toldCommitted: ZERO_ZXID,
+      acked: ZERO_ZXID,
+      pong: 0,
+      heardMs: nowMs,
+      stream: undefined,
+    };
+    this.learners.set(sid, learner);
+    return learner;
+  }
+
+  /** The learner whose snapshot has this stream number. */
+  byStream(stream: number): Learner | undefined {
+    for (const learner of this.learners.values()) if (learner.stream === stream) return learner;
+    return undefined;
+  }
+}
+
+/** How a leader presents itself in an election that others hold. */
+export function leaderVote(context: ZabContext, leadership: Leadership): Vote {
+  return {
+    leader: context.config.sid,
+    peerEpoch: leadership.isEstablished ? leadership.establishedEpoch : leadership.summary.currentEpoch,
+    zxid: leadership.summary.lastZxid,
+  };
+}
+
+/** Ends a learner's conversation. With a reason the link is closed too, so that nothing of it is still in flight. */
+export function dropLearner(context: ZabContext, leadership: Leadership, learner: Learner, reason?: string): void {
+  if (leadership.learners.get(learner.sid) !== learner) return;
+  leadership.learners.delete(learner.sid);
+  if (learner.stream !== undefined) {
+    context.history.unpin(learner.stream);
+    context.host.closeState(learner.stream);
+  }
+  if (reason === undefined) return;
+  context.host.trace('learnerDropped', { learner: learner.sid, reason });
+  context.closeLink(learner.sid, learner.link, reason);
+}

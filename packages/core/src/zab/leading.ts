@@ -1,0 +1,153 @@
+/**
+ * The leader's side of every conversation, phase by phase: routes what learners say, moves on when a quorum allows it,
+ * watches the time. State: leadership.ts; what each phase does: discovery.ts, synchronization.ts, broadcast.ts.
+ */
+import type { Sid } from '@quorate/protocol';
+import {
+  commitByQuorum,
+  confirmedPing,
+  flushLeader,
+  isCounterNearlyUsedUp,
+  isHeardByQuorum,
+  ping,
+  takeFromLearner,
+} from './broadcast.ts';
+import type { ZabContext } from './context.ts';
+import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './discovery.ts';
+import type { EarlyFollower } from './election.ts';
+import { dropLearner, Leadership, leaderVote } from './leadership.ts';
+import type { ZabMessage } from './messages.ts';
+import { isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
+import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+
+/** Begins to lead. `early` decided before this member knew. */
+export function startLeading(context: ZabContext, leadership: Leadership, early: readonly EarlyFollower[]): Verdict {
+  context.host.trace('elected', { round: context.round });
+  context.notifyAll('leading', leaderVote(context, leadership));
+  const onPromised = (): void => advanceLeader(context, leadership);
+  let verdict = decideEpoch(context, leadership, onPromised);
+  for (const from of early) {
+    if (verdict.kind === 'goOn') verdict = takeFollowerInfo(context, leadership, from, onPromised);
+  }
+  return verdict;
+}
+
+/** One message from a member that is, was or wants to be a learner. */
+export function messageToLeader(
+  context: ZabContext,
+  leadership: Leadership,
+  from: { readonly sid: Sid; readonly link: number },
+  message: ZabMessage,
+): Verdict {
+  if (message.kind === 'followerInfo') {
+    const { acceptedEpoch } = message;
+    return takeFollowerInfo(context, leadership, { ...from, acceptedEpoch }, () => advanceLeader(context, leadership));
+  }
+  const learner = leadership.learners.get(from.sid);
+  // Without a record it is the rest of a conversation that this member has ended.
+  if (learner === undefined || learner.link !== from.link) return GO_ON;
+  learner.heardMs = context.nowMs;
+  let verdict = GO_ON;
+  switch (message.kind) {
+    case 'ackEpoch':
+      verdict = takeAckEpoch(context, leadership, learner, message);
+      break;
+    case 'ackNewLeader':
+      takeAckNewLeader(context, leadership, learner, message.epoch);
+      break;
+    case 'ack':
+    case 'pong':
+      takeFromLearner(context, leadership, learner, message);
+      if (message.kind === 'ack') commitByQuorum(context, leadership);
+      return GO_ON;
+    default:
+      dropLearner(context, leadership, learner, `unexpected ${message.kind}`);
+  }
+  if (verdict.kind === 'goOn') advanceLeader(context, leadership);
+  return verdict;
+}
+
+/** Moves on to the next phase when a quorum allows it, and takes along every learner that has come far enough. */
+export function advanceLeader(context: ZabContext, leadership: Leadership): void {
+  if (leadership.isOver || !isEpochAgreed(context, leadership)) return;
+  if (!leadership.isSynchronizing) adoptOwnEpoch(context, leadership);
+  for (const learner of leadership.learners.values()) {
+    if (learner.stage === 'acked') synchronize(context, leadership, learner);
+  }
+  if (!leadership.isEstablished && isHistoryAgreed(context, leadership)) establish(context, leadership);
+}
+
+/** The leader adopts its own epoch as its learners do: history on disk, then the epoch, and only then it counts. */
+function adoptOwnEpoch(context: ZabContext, leadership: Leadership): void {
+  leadership.isSynchronizing = true;
+  context.currentEpoch = leadership.establishedEpoch;
+  context.disk.saveEpochs(context.acceptedEpoch, context.currentEpoch, () => {
+    if (leadership.isOver) return;
+    leadership.newLeaderAcks.add(context.config.sid);
+    advanceLeader(context, leadership);
+  });
+}
+
+/** A quorum holds the whole history under the new epoch: all of it is committed, and proposals may begin. */
+function establish(context: ZabContext, leadership: Leadership): void {
+  const { history, host } = context;
+  const epoch = leadership.establishedEpoch;
+  leadership.isEstablished = true;
+  leadership.quorumMs = context.nowMs;
+  history.commit(history.last);
+  context.deliver();
+  for (const learner of leadership.learners.values()) {
+    learner.heardMs = context.nowMs;
+    if (learner.stage === 'active') sendUpToDate(context, learner);
+  }
+  context.notifyAll('leading', leaderVote(context, leadership));
+  host.trace('established', { epoch, elapsedMs: context.nowMs - leadership.startedMs });
+  host.standing({ kind: 'leading', epoch });
+}
+
+export function tickLeader(context: ZabContext, leadership: Leadership): Verdict {
+  const { heartbeatMs, syncTimeoutMs, initTimeoutMs } = context.config.timing;
+  if (context.nowMs - leadership.pingedMs >= heartbeatMs) ping(context, leadership);
+  for (const learner of [...leadership.learners.values()]) {
+    const silence = context.nowMs - learner.heardMs;
+    const bound = learner.stage === 'active' ? syncTimeoutMs : initTimeoutMs;
+    if (silence > bound) {
+      dropLearner(context, leadership, learner, `silent for ${silence} ms in stage ${learner.stage}`);
+    }
+  }
+  noteQuorum(context, leadership);
+  if (leadership.isEstablished) {
+    const lostMs = context.nowMs - leadership.quorumMs;
+    return lostMs > syncTimeoutMs ? giveUp(`no quorum was heard for ${lostMs} ms`) : GO_ON;
+  }
+  const bound = leadership.epoch === undefined ? syncTimeoutMs : initTimeoutMs;
+  return context.nowMs - leadership.startedMs > bound ? giveUp(`not established within ${bound} ms`) : GO_ON;
+}
+
+/** Two heartbeats without an answer, and a voter does not count as present. */
+function noteQuorum(context: ZabContext, leadership: Leadership): void {
+  if (isHeardByQuorum(context, leadership, 2 * context.config.timing.heartbeatMs)) {
+    leadership.quorumMs = context.nowMs;
+  }
+}
+
+export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verdict {
+  flushLeader(context, leadership);
+  if (isCounterNearlyUsedUp(context, leadership)) return giveUp('the counter of this epoch is nearly used up');
+  return GO_ON;
+}
+
+/** Passes on that a quorum has confirmed this leadership since it was asked. */
+export function confirm(context: ZabContext, leadership: Leadership): void {
+  if (!leadership.isEstablished) return;
+  const seq = confirmedPing(context, leadership);
+  if (seq <= leadership.confirmed) return;
+  leadership.confirmed = seq;
+  context.host.leadershipConfirmed(seq);
+}
+
+/** Ends every conversation; links stay up, for nothing of these conversations follows on them. */
+export function stopLeading(context: ZabContext, leadership: Leadership): void {
+  leadership.isOver = true;
+  for (const learner of [...leadership.learners.values()]) dropLearner(context, leadership, learner);
+}

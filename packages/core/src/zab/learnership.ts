@@ -1,0 +1,39 @@
+/** What a learner (follower or observer) knows of the leader it follows, on the one link on which it follows it. */
+import type { Epoch, Sid, Zxid } from '@quorate/protocol';
+import type { ZabContext } from './context.ts';
+import type { Vote } from './messages.ts';
+
+/**
+ * discovery: leaderInfo is awaited · synchronizing: history is being received · installing: a snapshot is being received ·
+ * adopting: everything is here, the disk is awaited, then upToDate · following: broadcast
+ */
+export type LearnerPhase = 'discovery' | 'synchronizing' | 'installing' | 'adopting' | 'following';
+
+export class Learnership {
+  readonly leader: Sid;
+  readonly link: number;
+  /** The vote that elected the leader, as others in the same round must see it. */
+  readonly vote: Vote;
+  phase: LearnerPhase = 'discovery';
+  epoch: Epoch = 0;
+  /** True once acceptedEpoch is on disk and ackEpoch was sent. */
+  hasAcceptedEpoch = false;
+  /** True once ackNewLeader was sent: from then on the disk's progress is acknowledged. */
+  hasAdoptedEpoch = false;
+  /** End of the history that the epoch starts from for this learner. */
+  newLeaderZxid: Zxid | undefined;
+  /** The last zxid that was acknowledged. */
+  acked: Zxid;
+  /** Everything up to newLeaderZxid has been delivered and the rest of the member was told. */
+  isServing = false;
+  heardMs: number;
+  isOver = false;
+
+  constructor(context: ZabContext, vote: Vote, link: number) {
+    this.leader = vote.leader;
+    this.link = link;
+    this.vote = vote;
+    this.acked = context.history.base;
+    this.heardMs = context.nowMs;
+  }
+}

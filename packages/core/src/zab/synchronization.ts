@@ -1,0 +1,206 @@
+/**
+ * Synchronization: every learner's log becomes a prefix-extension of the leader's, and a quorum adopts the epoch with it.
+ *
+ *     leader                                          learner
+ *     truncate(after)         when it has more   →    cut (TRUNC)
+ *     snapshot, stateChunk…, stateEnd            →    replace the state (SNAP), when history in memory does not reach back
+ *     diff(records)…                             →    append (DIFF)
+ *     newLeader(epoch, last)                     →    history on disk, then currentEpoch on disk      (Z2)
+ *                                                ←    ackNewLeader
+ *     a quorum: all of the history is committed
+ *     upToDate(committed)                        →    deliver, serve
+ *
+ * Why cutting after the leader's largest zxid not above the learner's last is exact: README, "Synchronization".
+ * Source: Zab paper §V phase 2; reference §9.5, §9.6, §9.11.
+ */
+import { assert, formatZxid, type Zxid } from '@quorate/protocol';
+import type { ZabContext } from './context.ts';
+import type { History } from './history.ts';
+import { dropLearner, type Leadership, type Learner } from './leadership.ts';
+import type { Learnership } from './learnership.ts';
+import type { LogRecord, ZabMessage } from './messages.ts';
+import { isQuorum } from './quorum.ts';
+import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+
+/** Payload bytes of one diff message; a longer history goes in several. */
+const DIFF_BYTES = 1024 * 1024;
+
+/** Leader: begins with a learner that has accepted the epoch. */
+export function synchronize(context: ZabContext, leadership: Leadership, learner: Learner): void {
+  assert(learner.stage === 'acked', () => `Cannot synchronize member ${learner.sid} in stage ${learner.stage}`);
+  const common = context.history.floor(learner.lastZxid);
+  if (common === undefined) {
+    const stream = leadership.nextStream++;
+    learner.stage = 'streaming';
+    learner.stream = stream;
+    context.history.pin(stream, context.checkpoint);
+    context.host.trace('syncSnapshot', { learner: learner.sid, last: formatZxid(learner.lastZxid) });
+    context.host.openState(stream);
+    return;
+  }
+  if (common !== learner.lastZxid) {
+    context.host.trace('syncTruncate', { learner: learner.sid, after: formatZxid(common) });
+    context.host.send(learner.sid, learner.link, { kind: 'truncate', after: common });
+  }
+  sendHistory(context, leadership, learner, common);
+}
+
+/** Leader: the state database was opened at `zxid` for the learner's snapshot. */
+export function sendSnapshot(context: ZabContext, learner: Learner, stream: number, zxid: Zxid): void {
+  assert(
+    zxid > learner.lastZxid && zxid >= context.history.base,
+    () => `Z9: snapshot at ${formatZxid(zxid)} does not reach from ${formatZxid(learner.lastZxid)} into the history`,
+  );
+  context.history.pin(stream, zxid);
+  learner.lastZxid = zxid;
+  context.host.send(learner.sid, learner.link, { kind: 'snapshot', zxid });
+  context.host.sendState(stream, learner.sid, learner.link);
+}
+
+/** Leader: the last piece of the snapshot is on its way. */
+export function finishSnapshot(context: ZabContext, leadership: Leadership, learner: Learner, stream: number): void {
+  context.host.send(learner.sid, learner.link, { kind: 'stateEnd', zxid: learner.lastZxid });
+  learner.stream = undefined;
+  sendHistory(context, leadership, learner, learner.lastZxid);
+  context.history.unpin(stream);
+  context.host.closeState(stream);
+}
+
+/** Everything the leader has after `common`, then newLeader; from here on the learner gets every proposal. */
+function sendHistory(context: ZabContext, leadership: Leadership, learner: Learner, common: Zxid): void {
+  const { history, host } = context;
+  const epoch = leadership.establishedEpoch;
+  const records = history.after(common);
+  for (const part of parts(records)) host.send(learner.sid, learner.link, { kind: 'diff', records: part });
+  learner.stage = 'synchronizing';
+  learner.sent = history.last;
+  learner.newLeaderZxid = history.last;
+  learner.heardMs = context.nowMs;
+  learner.acked = common;
+  host.trace('syncHistory', { learner: learner.sid, from: formatZxid(common), records: records.length });
+  host.send(learner.sid, learner.link, { kind: 'newLeader', epoch, lastZxid: history.last });
+}
+
+function* parts(records: readonly LogRecord[]): Generator<readonly LogRecord[]> {
+  let part: LogRecord[] = [];
+  let bytes = 0;
+  for (const record of records) {
+    if (bytes >= DIFF_BYTES) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(record);
+    bytes += record.payload.length;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** Leader: a learner has the history and the epoch on its disk. */
+export function takeAckNewLeader(context: ZabContext, leadership: Leadership, learner: Learner, epoch: number): void {
+  if (learner.stage !== 'synchronizing' || epoch !== leadership.establishedEpoch) {
+    dropLearner(context, leadership, learner, `ackNewLeader for epoch ${epoch} in stage ${learner.stage}`);
+    return;
+  }
+  learner.stage = 'active';
+  learner.acked = learner.newLeaderZxid;
+  if (learner.votes) leadership.newLeaderAcks.add(learner.sid);
+  if (leadership.isEstablished) sendUpToDate(context, learner);
+}
+
+/** The leader itself counts only when its own disk has adopted the epoch; it leads only when it counts. */
+export function isHistoryAgreed(context: ZabContext, leadership: Leadership): boolean {
+  const { config } = context;
+  return (
+    leadership.newLeaderAcks.has(config.sid) && isQuorum(config.voters, (sid) => leadership.newLeaderAcks.has(sid))
+  );
+}
+
+export function sendUpToDate(context: ZabContext, learner: Learner): void {
+  const { committed } = context.history;
+  learner.toldCommitted = committed;
+  context.host.send(learner.sid, learner.link, { kind: 'upToDate', committed });
+}
+
+/** Learner: one message of the synchronization data. */
+export function takeSyncData(
+  context: ZabContext,
+  learnership: Learnership,
+  message: Extract<ZabMessage, { kind: 'truncate' | 'snapshot' | 'stateChunk' | 'stateEnd' | 'diff' }>,
+): Verdict {
+  const { history, disk, host } = context;
+  const expected = message.kind === 'stateChunk' || message.kind === 'stateEnd' ? 'installing' : 'synchronizing';
+  if (learnership.phase !== expected) return giveUp(`${message.kind} in phase ${learnership.phase}`);
+  switch (message.kind) {
+    case 'truncate':
+      if (!canTruncate(history, message.after)) {
+        // Z5: never cut what is committed, never cut at a place that is not there.
+        host.fail(
+          `Cannot cut the log after ${formatZxid(message.after)} as leader ${learnership.leader} asks: ` +
+            `it holds ${formatZxid(history.base)} to ${formatZxid(history.last)}, committed to ${formatZxid(history.committed)}`,
+        );
+        return giveUp('cut of committed history');
+      }
+      disk.truncate(message.after);
+      return GO_ON;
+    case 'snapshot':
+      if (message.zxid <= history.last) return giveUp(`snapshot at ${formatZxid(message.zxid)} is not ahead`);
+      learnership.phase = 'installing';
+      host.installBegin();
+      disk.install({ kind: 'installBegin' });
+      return GO_ON;
+    case 'stateChunk':
+      host.installRecords(message.records);
+      disk.install({ kind: 'installChunk', records: message.records });
+      return GO_ON;
+    case 'stateEnd':
+      learnership.phase = 'synchronizing';
+      history.reset(message.zxid);
+      context.checkpoint = message.zxid;
+      // Z9: the snapshot serves only when it is on disk (ZOOKEEPER-3642); it stays so even if this leader goes.
+      disk.installCommit(message.zxid, () => host.installEnd(message.zxid));
+      return GO_ON;
+    case 'diff':
+      for (const record of message.records) history.append(record);
+      return GO_ON;
+  }
+}
+
+function canTruncate(history: History, after: Zxid): boolean {
+  return after >= history.committed && history.floor(after) === after;
+}
+
+/** Learner: all of the history is here; adopt the epoch once both are on disk, in that order (ZOOKEEPER-4643). */
+export function takeNewLeader(
+  context: ZabContext,
+  learnership: Learnership,
+  message: Extract<ZabMessage, { kind: 'newLeader' }>,
+): Verdict {
+  const { history, disk } = context;
+  const { epoch, lastZxid } = message;
+  if (learnership.phase !== 'synchronizing' || epoch !== learnership.epoch || lastZxid !== history.last) {
+    return giveUp(`newLeader for epoch ${epoch} at ${formatZxid(lastZxid)}, last here is ${formatZxid(history.last)}`);
+  }
+  learnership.phase = 'adopting';
+  learnership.newLeaderZxid = lastZxid;
+  learnership.acked = lastZxid;
+  context.currentEpoch = epoch;
+  disk.saveEpochs(context.acceptedEpoch, epoch, () => {
+    if (learnership.isOver) return;
+    assert(history.flushed >= lastZxid, () => `Z2: epoch ${epoch} adopted before ${formatZxid(lastZxid)} is on disk`);
+    learnership.hasAdoptedEpoch = true;
+    context.host.send(learnership.leader, learnership.link, { kind: 'ackNewLeader', epoch });
+  });
+  return GO_ON;
+}
+
+/** Learner: the epoch is established. */
+export function takeUpToDate(context: ZabContext, learnership: Learnership, committed: Zxid): Verdict {
+  if (learnership.phase !== 'adopting' || !learnership.hasAdoptedEpoch) {
+    return giveUp(`upToDate in phase ${learnership.phase}`);
+  }
+  if (committed > context.history.last) return giveUp(`upToDate at ${formatZxid(committed)} is ahead of the history`);
+  learnership.phase = 'following';
+  context.history.commit(committed);
+  return GO_ON;
+}

@@ -1,0 +1,266 @@
+/**
+ * The agreement: a member's place in the ensemble (looking, leading, learning) and the routing of what happens to the
+ * phase it concerns. Payloads are opaque; there is no clock, no disk and no socket here. The protocol as built, its
+ * table and its invariants Z1…: README.md. Source: Zab paper (Junqueira, Reed, Serafini 2011); reference §9.
+ */
+import { assert, type Sid, type Zxid } from '@quorate/protocol';
+import { commitByQuorum, flushLearner, propose } from './broadcast.ts';
+import type { ZabConfig, ZabRecovered, ZabStatus } from './config.ts';
+import { type Role, ZabContext } from './context.ts';
+import { Election } from './election.ts';
+import type { ZabHost } from './host.ts';
+import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.ts';
+import { confirm, endLeaderTurn, messageToLeader, startLeading, stopLeading, tickLeader } from './leading.ts';
+import { Learnership } from './learnership.ts';
+import {
+  hasLeaderLeft,
+  messageToLearner,
+  serveWhenReady,
+  startLearning,
+  stopLearning,
+  tickLearner,
+} from './learning.ts';
+import type { ServerState, Vote, ZabMessage } from './messages.ts';
+import { stateOf, statusOf } from './status.ts';
+import { finishSnapshot, sendSnapshot } from './synchronization.ts';
+import type { Verdict } from './verdict.ts';
+
+export class Zab {
+  readonly #context: ZabContext;
+  #role: Role | undefined;
+  #nextStream = 1;
+
+  constructor(config: ZabConfig, host: ZabHost, recovered: ZabRecovered) {
+    this.#context = new ZabContext(config, host, recovered);
+  }
+
+  get status(): ZabStatus {
+    return statusOf(this.#context, this.#role);
+  }
+
+  /** Delivers what is known to be committed and begins to look for a leader. Called once, first. */
+  start(nowMs: number): void {
+    assert(this.#role === undefined, () => 'Zab was started twice');
+    this.#context.nowMs = nowMs;
+    this.#context.deliver();
+    this.#look('start');
+    this.#settle();
+  }
+
+  linkUp(sid: Sid, link: number, nowMs: number): void {
+    const context = this.#at(nowMs);
+    if (context.links.has(sid)) this.#linkLost(sid);
+    context.links.set(sid, link);
+    const role = this.#started;
+    if (role.kind === 'looking') role.election.linkUp(sid);
+    else context.notify(sid, this.#state, this.#vote);
+    this.#settle();
+  }
+
+  linkDown(sid: Sid, link: number, nowMs: number): void {
+    const context = this.#at(nowMs);
+    if (context.links.get(sid) !== link) return;
+    this.#linkLost(sid);
+    this.#settle();
+  }
+
+  message(sid: Sid, link: number, message: ZabMessage, nowMs: number): void {
+    const context = this.#at(nowMs);
+    if (context.links.get(sid) !== link) return;
+    const role = this.#started;
+    if (message.kind === 'notification') this.#notification(sid, message);
+    else if (role.kind === 'leading') this.#judge(messageToLeader(context, role.leadership, { sid, link }, message));
+    else if (role.kind === 'learning') this.#toLearner(role.learnership, sid, message);
+    else if (message.kind === 'followerInfo') {
+      role.election.followerInfo({ sid, link, acceptedEpoch: message.acceptedEpoch });
+    }
+    this.#settle();
+  }
+
+  /** All disk work up to and including `ticket` is durable. */
+  persisted(ticket: number, nowMs: number): void {
+    const context = this.#at(nowMs);
+    context.disk.persisted(ticket);
+    if (this.#role?.kind === 'leading') commitByQuorum(context, this.#role.leadership);
+    this.#settle();
+  }
+
+  tick(nowMs: number): void {
+    const context = this.#at(nowMs);
+    const role = this.#started;
+    if (role.kind === 'looking') role.election.tick();
+    else if (role.kind === 'leading') this.#judge(tickLeader(context, role.leadership));
+    else this.#judge(tickLearner(context, role.learnership));
+    this.#settle();
+    context.trim();
+  }
+
+  /** Sends what this turn has gathered. */
+  turnEnded(nowMs: number): void {
+    const context = this.#at(nowMs);
+    const role = this.#started;
+    if (role.kind === 'leading') this.#judge(endLeaderTurn(context, role.leadership));
+    else if (role.kind === 'learning') flushLearner(context, role.learnership);
+    else context.disk.issueAppends();
+    this.#settle();
+  }
+
+  /** The state database was opened for a snapshot. */
+  stateOpened(stream: number, zxid: Zxid, nowMs: number): void {
+    const context = this.#at(nowMs);
+    const learner = this.#streaming(stream);
+    if (learner === undefined) context.host.closeState(stream);
+    else sendSnapshot(context, learner, stream, zxid);
+  }
+
+  stateSent(stream: number, nowMs: number): void {
+    const context = this.#at(nowMs);
+    const learner = this.#streaming(stream);
+    if (learner === undefined || this.#role?.kind !== 'leading') return;
+    finishSnapshot(context, this.#role.leadership, learner, stream);
+    this.#settle();
+  }
+
+  stateFailed(stream: number, reason: string, nowMs: number): void {
+    const context = this.#at(nowMs);
+    const learner = this.#streaming(stream);
+    if (learner === undefined || this.#role?.kind !== 'leading') return;
+    dropLearner(context, this.#role.leadership, learner, `snapshot failed: ${reason}`);
+  }
+
+  /** Gives the payload the next zxid. Only while standing is `leading`. */
+  propose(payload: Uint8Array): Zxid {
+    const role = this.#started;
+    assert(role.kind === 'leading', () => `Cannot propose while ${role.kind}`);
+    return propose(this.#context, role.leadership, payload);
+  }
+
+  /**
+   * Asks a quorum whether this member still leads. Returns the number of the round; `leadershipConfirmed` follows with it
+   * or a later one, or the standing changes. Rounds asked for in one turn are one.
+   */
+  confirmLeadership(): number {
+    const role = this.#started;
+    assert(role.kind === 'leading' && role.leadership.isEstablished, () => `Cannot confirm while ${role.kind}`);
+    role.leadership.pingDue = true;
+    return role.leadership.pingSeq + 1;
+  }
+
+  /** A checkpoint at `zxid` is durable: history before it may go. */
+  checkpointed(zxid: Zxid): void {
+    if (zxid > this.#context.checkpoint) this.#context.checkpoint = zxid;
+    this.#context.trim();
+  }
+
+  /** Gives this member's place up and looks again. */
+  resign(reason: string, nowMs: number): void {
+    this.#at(nowMs);
+    if (this.#started.kind !== 'looking') this.#look(reason);
+    this.#settle();
+  }
+
+  #look(reason: string, endedBy: 'learner' | 'leader' = 'learner'): void {
+    const context = this.#context;
+    const role = this.#role;
+    if (role?.kind === 'leading') stopLeading(context, role.leadership);
+    else if (role?.kind === 'learning') stopLearning(context, role.learnership, endedBy);
+    context.host.trace('looking', { reason });
+    // The rest of the member stops counting on a leader before anything else happens.
+    if (role !== undefined) context.host.standing({ kind: 'looking' });
+    this.#role = { kind: 'looking', election: new Election(context) };
+  }
+
+  #lead(election: Election): void {
+    const leadership = new Leadership(this.#context, this.#nextStream);
+    this.#role = { kind: 'leading', leadership };
+    this.#judge(startLeading(this.#context, leadership, election.earlyFollowers));
+  }
+
+  #learn(vote: Vote): void {
+    const context = this.#context;
+    const link = context.links.get(vote.leader);
+    assert(link !== undefined, () => `Cannot follow member ${vote.leader}: there is no link to it`);
+    const learnership = new Learnership(context, vote, link);
+    this.#role = { kind: 'learning', learnership };
+    startLearning(context, learnership);
+  }
+
+  #notification(sid: Sid, message: Extract<ZabMessage, { kind: 'notification' }>): void {
+    const context = this.#context;
+    const role = this.#started;
+    if (role.kind === 'looking') {
+      const leader = role.election.notification(sid, message);
+      if (leader !== undefined) this.#learn({ ...message.vote, leader });
+    } else if (role.kind === 'learning' && sid === role.learnership.leader) {
+      if (hasLeaderLeft(context, role.learnership, message)) this.#look(`member ${sid} does not lead`, 'leader');
+    } else if (message.state === 'looking') {
+      if (role.kind === 'leading') {
+        const learner = role.leadership.learners.get(sid);
+        if (learner !== undefined) dropLearner(context, role.leadership, learner);
+      }
+      context.notify(sid, this.#state, this.#vote);
+    }
+  }
+
+  #toLearner(learnership: Learnership, sid: Sid, message: ZabMessage): void {
+    // A member that takes this one for a leader is told where this one stands.
+    if (message.kind === 'followerInfo') this.#context.notify(sid, this.#state, this.#vote);
+    else if (sid === learnership.leader) this.#judge(messageToLearner(this.#context, learnership, message));
+  }
+
+  /** Draws the consequences of what has changed: an election's outcome, deliveries, confirmations, the standing. */
+  #settle(): void {
+    const context = this.#context;
+    for (let role = this.#started; role.kind === 'looking'; role = this.#started) {
+      const leader = role.election.outcome();
+      if (leader === undefined) break;
+      if (leader === context.config.sid) this.#lead(role.election);
+      else this.#learn(role.election.vote);
+    }
+    context.deliver();
+    const role = this.#started;
+    if (role.kind === 'leading') confirm(context, role.leadership);
+    else if (role.kind === 'learning') serveWhenReady(context, role.learnership);
+  }
+
+  #judge(verdict: Verdict): void {
+    if (verdict.kind === 'giveUp') this.#look(verdict.reason);
+  }
+
+  #linkLost(sid: Sid): void {
+    const context = this.#context;
+    context.links.delete(sid);
+    const role = this.#started;
+    if (role.kind === 'looking') role.election.linkDown(sid);
+    else if (role.kind === 'learning') {
+      if (sid === role.learnership.leader) this.#look(`the link to leader ${sid} is down`);
+    } else {
+      const learner = role.leadership.learners.get(sid);
+      if (learner !== undefined) dropLearner(context, role.leadership, learner);
+    }
+  }
+
+  #streaming(stream: number): Learner | undefined {
+    return this.#role?.kind === 'leading' ? this.#role.leadership.byStream(stream) : undefined;
+  }
+
+  get #started(): Role {
+    assert(this.#role !== undefined, () => 'Zab was not started');
+    return this.#role;
+  }
+
+  get #state(): ServerState {
+    return stateOf(this.#context, this.#role);
+  }
+
+  get #vote(): Vote {
+    const role = this.#started;
+    if (role.kind === 'looking') return role.election.vote;
+    return role.kind === 'leading' ? leaderVote(this.#context, role.leadership) : role.learnership.vote;
+  }
+
+  #at(nowMs: number): ZabContext {
+    this.#context.nowMs = nowMs;
+    return this.#context;
+  }
+}
