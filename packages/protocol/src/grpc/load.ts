@@ -49,7 +49,9 @@ export function serviceOf(definition: PackageDefinition, name: string): ServiceD
 
 function protoFolder(): string {
   // Both src/grpc and dist/grpc are two levels below the package.
-  const candidates = ['../../protos', '../../../../protos'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const candidates = ['../../protos', '../../../../protos'].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
   const folder = candidates.find((path) => existsSync(`${path}/${PUBLIC_PROTOS[0]}`));
   if (folder === undefined) throw new Error(`Cannot find the protos in ${candidates.join(' or ')}`);
   return folder;

@@ -1,0 +1,203 @@
+/** The unary mapping: each request and response goes through the real encoder, and must mean what a frame means. */
+import { describe, expect, it } from 'vitest';
+import { ByteWriter } from '../bytes.ts';
+import { ERROR_CODES, ERRORS } from '../errors.ts';
+import { decodeAttachRequest, decodeAttachResponse, decodeErrorDetail, writeReply } from '../frames/index.ts';
+import type { Answer, Op, OpResult } from '../op.ts';
+import { toSessionId } from '../session-id.ts';
+import { toZxid } from '../zxid.ts';
+import { CLUSTER_SERVICE, SESSION_SERVICE, ZNODE_SERVICE } from './attach.ts';
+import { loadProtos, serviceOf } from './load.ts';
+import { isUnaryFailure, toStat, toUnaryFailure, toUnaryResponse, ZNODE_CALLS, type ZnodeMethod } from './mapping.ts';
+import { type ClusterStatus, readStatusResponse, toStatusResponse } from './status.ts';
+import type { WireStat, WireStatusResponse, WireZnodeResponse } from './wire-types.ts';
+
+const protos = loadProtos();
+const znodes = serviceOf(protos, ZNODE_SERVICE);
+const attach = serviceOf(protos, SESSION_SERVICE)['Attach']!;
+
+const session = { id: 0xff00_0000_0000_0003n, token: new Uint8Array([1, 2]) };
+const data = new Uint8Array([0, 255]);
+
+/** Method, request as a client writes it, name in Call, the operation that it means. */
+const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
+  [
+    'Create',
+    { path: '/a' },
+    'create',
+    { kind: 'create', path: '/a', data: undefined, mode: 'persistent', sequential: false },
+  ],
+  [
+    'Create',
+    { path: '/a', data, mode: 'CREATE_MODE_EPHEMERAL', sequential: true },
+    'create',
+    { kind: 'create', path: '/a', data, mode: 'ephemeral', sequential: true },
+  ],
+  ['Delete', { path: '/a' }, 'delete', { kind: 'delete', path: '/a', expectedVersion: undefined }],
+  ['Delete', { path: '/a', expectedVersion: 0 }, 'delete', { kind: 'delete', path: '/a', expectedVersion: 0 }],
+  ['Exists', { path: '/a', linearizable: true }, 'exists', { kind: 'exists', path: '/a' }],
+  ['GetData', { path: '/a' }, 'getData', { kind: 'getData', path: '/a' }],
+  [
+    'SetData',
+    { path: '/a', data: new Uint8Array(0), expectedVersion: -1 },
+    'setData',
+    { kind: 'setData', path: '/a', data: new Uint8Array(0), expectedVersion: -1 },
+  ],
+  ['SetData', { path: '/a' }, 'setData', { kind: 'setData', path: '/a', data: undefined, expectedVersion: undefined }],
+  ['GetChildren', { path: '/', linearizable: true }, 'getChildren', { kind: 'getChildren', path: '/' }],
+  ['Sync', { path: '/' }, 'sync', { kind: 'sync', path: '/' }],
+];
+
+const stat = {
+  czxid: toZxid(0x0030_0000_0000_0001n),
+  mzxid: toZxid(9_007_199_254_740_993n),
+  pzxid: toZxid(9_007_199_254_740_992n),
+  ctimeMs: 1_700_000_000_000,
+  mtimeMs: 1_700_000_000_001,
+  version: -1,
+  cversion: 2,
+  aversion: 3,
+  ephemeralOwner: toSessionId(0xff00_0000_0000_0003n),
+  dataLength: 4,
+  numChildren: 5,
+};
+
+const RESULTS: readonly [ZnodeMethod, OpResult][] = [
+  ['Create', { kind: 'create', path: '/a', stat }],
+  ['Delete', { kind: 'delete' }],
+  ['Exists', { kind: 'exists', stat }],
+  ['GetData', { kind: 'getData', data, stat }],
+  ['GetData', { kind: 'getData', data: undefined, stat }],
+  ['GetData', { kind: 'getData', data: new Uint8Array(0), stat }],
+  ['SetData', { kind: 'setData', stat }],
+  ['GetChildren', { kind: 'getChildren', children: ['a', 'b'], stat }],
+  ['Sync', { kind: 'sync', path: '/' }],
+];
+
+/** Buffers become plain arrays, so that they can be compared. */
+function plainData<T>(value: T): T {
+  if (value instanceof Uint8Array) return new Uint8Array(value) as T;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainData(inner)])) as T;
+}
+
+describe('unary requests', () => {
+  it.each(REQUESTS)('%s %j means the same as in a frame', (method, request, name, op) => {
+    const definition = znodes[method]!;
+    const received = definition.requestDeserialize(definition.requestSerialize(request));
+    const call = ZNODE_CALLS[method](received as never);
+    expect(plainData(call.op)).toEqual(op);
+    expect(call.linearizable).toBe('linearizable' in request);
+    const frame = attach.requestSerialize({ calls: [{ xid: 1, [name]: request }] });
+    const [framed] = decodeAttachRequest(new Uint8Array(frame)).calls;
+    expect(framed?.op).toEqual(op);
+    expect(framed?.linearizable).toBe(call.linearizable);
+  });
+
+  it('C013: take the session that a write names, exactly', () => {
+    for (const method of ['Create', 'Delete', 'SetData'] as const) {
+      const definition = znodes[method]!;
+      const bytes = definition.requestSerialize({ path: '/a', session });
+      expect(plainData(ZNODE_CALLS[method](definition.requestDeserialize(bytes) as never).session)).toEqual(session);
+    }
+  });
+
+  it('make a create mode that the protos do not have a fault', () => {
+    const definition = znodes['Create']!;
+    const bytes = definition.requestSerialize({ path: '/a', mode: 7 });
+    const { op } = ZNODE_CALLS.Create(definition.requestDeserialize(bytes) as never);
+    expect(op).toMatchObject({ kind: 'fault', code: 'INVALID_ARGUMENT' });
+  });
+});
+
+describe('unary responses', () => {
+  it.each(RESULTS)('C013: %s says the same as a reply in a frame', (method, result) => {
+    const answer: Answer = { zxid: toZxid(9_007_199_254_740_993n), result };
+    const response = toUnaryResponse(result.kind, answer) as WireZnodeResponse;
+    const definition = znodes[method]!;
+    const seen = plainData(definition.responseDeserialize(definition.responseSerialize(response))) as WireZnodeResponse;
+    expect(seen.zxid).toBe(9_007_199_254_740_993n);
+    if (seen.stat) expect(toStat(seen.stat as WireStat)).toEqual(stat);
+    const writer = new ByteWriter();
+    writeReply(writer, 1, result.kind, answer);
+    const framed = decodeAttachResponse(writer.finish()).replies[0]!.answer;
+    expect(framed).toEqual(answer);
+    expect({ ...framed.result, stat: undefined }).toMatchObject({
+      ...('path' in result ? { path: seen.path } : {}),
+      ...('children' in result ? { children: seen.children } : {}),
+      ...('data' in result ? { data: seen.data } : {}),
+    });
+  });
+
+  it('answer Exists of an absent znode without a stat, and everything else as a failure', () => {
+    const result = { kind: 'error', code: 'NO_NODE', path: '/a', message: 'Gone' } as const;
+    const answer = { zxid: toZxid(3n), result };
+    expect(toUnaryResponse('exists', answer)).toEqual({ stat: null, zxid: 3n });
+    const failed = toUnaryResponse('getData', answer);
+    expect(isUnaryFailure(failed)).toBe(true);
+    expect(failed).toMatchObject({ status: 5, details: 'NO_NODE: Gone' });
+  });
+
+  it('carry each code, the number of ZooKeeper and the path in a detail that other languages can read', () => {
+    const detail = protos['quorate.v1.ErrorDetail'] as unknown as {
+      deserialize(bytes: Buffer): Record<string, unknown>;
+    };
+    for (const code of ERROR_CODES) {
+      const failure = toUnaryFailure({ code, path: '/a', message: 'Because' }, toZxid(9_007_199_254_740_993n));
+      expect(failure.status).toBe(ERRORS[code].grpc);
+      const expected = {
+        code: `ERROR_CODE_${code}`,
+        zookeeperCode: ERRORS[code].zookeeper,
+        path: '/a',
+        message: 'Because',
+      };
+      expect(detail.deserialize(Buffer.from(failure.detail))).toMatchObject({
+        ...expected,
+        zxid: 9_007_199_254_740_993n,
+      });
+      expect(decodeErrorDetail(failure.detail).failure).toEqual({
+        kind: 'error',
+        code,
+        path: '/a',
+        message: 'Because',
+      });
+    }
+  });
+});
+
+describe('status', () => {
+  it('C013: survives the wire exactly', () => {
+    const status: ClusterStatus = {
+      sid: 2,
+      role: 'following',
+      phase: 'broadcast',
+      epoch: 0x0030_0000,
+      acceptedEpoch: 0x0030_0001,
+      leader: undefined,
+      zxid: toZxid(0x0030_0000_0000_0001n),
+      committedZxid: toZxid(0x0030_0000_0000_0002n),
+      loggedZxid: toZxid(0x0030_0000_0000_0003n),
+      flushedZxid: toZxid(9_007_199_254_740_993n),
+      serving: true,
+      hasQuorum: true,
+      members: [{ sid: 2, kind: 'voter', peerAddress: 'a:2382', clientAddress: 'a:2282' }],
+      learners: [{ sid: 3, ackedZxid: toZxid(9_007_199_254_740_993n), synced: true }],
+      sessions: 1,
+      znodes: 4,
+      ephemerals: 1,
+      dataBytes: 12,
+      outstanding: 0,
+      digest: 0xff00_0000_0000_0003n,
+      clusterId: 'c',
+      version: '0.1.0',
+    };
+    const definition = serviceOf(protos, CLUSTER_SERVICE)['Status']!;
+    for (const leader of [undefined, 3]) {
+      const bytes = definition.responseSerialize(toStatusResponse({ ...status, leader }));
+      expect(readStatusResponse(definition.responseDeserialize(bytes) as WireStatusResponse)).toEqual({
+        ...status,
+        leader,
+      });
+    }
+  });
+});
