@@ -28,6 +28,10 @@ export class ZabContext {
   currentEpoch: Epoch;
   /** The highest epoch that any learner said it had promised: the next epoch of this member is above it. */
   epochFloor: Epoch = 0;
+  /** This member is about to stop: it takes part in no election. */
+  isAbstaining = false;
+  /** Number of the next snapshot stream of this run. */
+  nextStream = 1;
   /** Election round; rises with every election this member takes part in. */
   round = 0;
   /** Monotonic time of the step that is being taken. */

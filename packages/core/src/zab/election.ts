@@ -33,7 +33,7 @@ export function isSameVote(a: Vote, b: Vote): boolean {
 
 export class Election {
   readonly #context: ZabContext;
-  /** Undefined on an observer: it only listens. */
+  /** Undefined on an observer, and on a member about to stop: it only listens. */
   #vote: Vote | undefined;
   /** Votes of this round, this member's own not included. */
   readonly #votes = new Map<Sid, Vote>();
@@ -149,8 +149,8 @@ export class Election {
   }
 
   #ownVote(): Vote | undefined {
-    const { config, currentEpoch, history, isVoter } = this.#context;
-    return isVoter ? { leader: config.sid, peerEpoch: currentEpoch, zxid: history.last } : undefined;
+    const { config, currentEpoch, history, isVoter, isAbstaining } = this.#context;
+    return isVoter && !isAbstaining ? { leader: config.sid, peerEpoch: currentEpoch, zxid: history.last } : undefined;
   }
 
   #isCandidate(sid: Sid): boolean {

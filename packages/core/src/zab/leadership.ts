@@ -57,15 +57,13 @@ export class Leadership {
   /** A ping is to be sent at the end of this turn, for a confirmation that was asked for. */
   pingDue = false;
   confirmed = 0;
-  nextStream: number;
   /** Set when this member has given this leadership up; completions of its disk work are then ignored. */
   isOver = false;
 
-  constructor(context: ZabContext, nextStream: number) {
+  constructor(context: ZabContext) {
     this.startedMs = context.nowMs;
     this.pingedMs = context.nowMs;
     this.quorumMs = context.nowMs;
-    this.nextStream = nextStream;
     this.summary = { currentEpoch: context.currentEpoch, lastZxid: context.history.last };
   }
 

@@ -30,7 +30,7 @@ export function synchronize(context: ZabContext, leadership: Leadership, learner
   assert(learner.stage === 'acked', () => `Cannot synchronize member ${learner.sid} in stage ${learner.stage}`);
   const common = context.history.floor(learner.lastZxid);
   if (common === undefined) {
-    const stream = leadership.nextStream++;
+    const stream = context.nextStream++;
     learner.stage = 'streaming';
     learner.stream = stream;
     context.history.pin(stream, context.checkpoint);

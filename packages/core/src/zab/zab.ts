@@ -28,7 +28,6 @@ import type { Verdict } from './verdict.ts';
 export class Zab {
   readonly #context: ZabContext;
   #role: Role | undefined;
-  #nextStream = 1;
 
   constructor(config: ZabConfig, host: ZabHost, recovered: ZabRecovered) {
     this.#context = new ZabContext(config, host, recovered);
@@ -152,9 +151,12 @@ export class Zab {
     this.#context.trim();
   }
 
-  /** Gives this member's place up and looks again. */
-  resign(reason: string, nowMs: number): void {
-    this.#at(nowMs);
+  /**
+   * Gives this member's place up and looks again. With `abstain` it votes for nobody from now on, so that another member
+   * takes over: for a member that is about to stop.
+   */
+  resign(reason: string, nowMs: number, abstain = false): void {
+    this.#at(nowMs).isAbstaining = abstain;
     if (this.#started.kind !== 'looking') this.#look(reason);
     this.#settle();
   }
@@ -171,7 +173,7 @@ export class Zab {
   }
 
   #lead(election: Election): void {
-    const leadership = new Leadership(this.#context, this.#nextStream);
+    const leadership = new Leadership(this.#context);
     this.#role = { kind: 'leading', leadership };
     this.#judge(startLeading(this.#context, leadership, election.earlyFollowers));
   }
