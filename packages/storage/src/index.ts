@@ -1,3 +1,4 @@
 /** The face of `storage`: a member's disk. */
 export type * from './contract.ts';
+export { type LevelStoreOptions, openLevelStore } from './level-store.ts';
 export * from './storage-error.ts';

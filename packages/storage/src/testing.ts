@@ -1,2 +1,5 @@
-/** The face for the simulator and for tests: the memory twin and the suite that every store passes. */
+/** The face for the simulator and for tests: the memory twin, and the suite that every store passes. */
+export type { LaneName } from './io.ts';
+export { SimDisk, type Survival } from './memory/sim-disk.ts';
 export type { SimStore } from './memory/sim-store.ts';
+export { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts';

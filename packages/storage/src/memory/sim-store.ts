@@ -3,9 +3,7 @@
  * `openMemoryStore(disk, options): SimStore` and `class SimDisk` are beside it.
  */
 import type { MemberStore, RecoveredSummary, RecoverySink, StatePage } from '../contract.ts';
-
-/** Which queue of disk work: work of one lane is done in order, the lanes run beside each other. */
-export type LaneName = 'log' | 'state';
+import type { LaneName } from '../io.ts';
 
 export interface SimStore extends MemberStore {
   /** Disk operations that have been started and wait for `pump`; at most one a lane. */

@@ -1,0 +1,93 @@
+/**
+ * The memory twin of the LevelDB store, for the simulator: the same storage logic on an engine whose work waits for `pump`
+ * and whose disk can lose power. Opening and recovering are done at once.
+ */
+import { boot, identityFault } from './boot.ts';
+import type { RecoveredSummary, RecoverySink, StatePage, StoreEvents, StoreIdentity } from './contract.ts';
+import type { DiskState } from './disk-state.ts';
+import type { Engine, LaneName } from './io.ts';
+import { Lane } from './lane.ts';
+import { MemoryEngine } from './memory/memory-engine.ts';
+import type { SimDisk } from './memory/sim-disk.ts';
+import type { SimStore } from './memory/sim-store.ts';
+import { Store, type StoreParts } from './store.ts';
+
+export interface MemoryStoreOptions {
+  /** Whose data the disk is to hold. */
+  readonly identity: StoreIdentity;
+  readonly events: StoreEvents;
+  /** Name of the disk, for messages. Default `memory`. */
+  readonly place?: string;
+  /** For tests: an engine around the memory engine. */
+  readonly wrapEngine?: (engine: Engine) => Engine;
+}
+
+/** Opens a store on a disk. Throws StorageError as `openLevelStore` does. */
+export function openMemoryStore(disk: SimDisk, options: MemoryStoreOptions): SimStore {
+  const { identity, events, place = 'memory' } = options;
+  const fault = disk.mark === undefined ? undefined : identityFault(place, disk.mark, identity);
+  if (fault !== undefined) throw fault;
+  const memory = new MemoryEngine(disk);
+  const engine = options.wrapEngine?.(memory) ?? memory;
+  const fresh = disk.mark === undefined;
+  const booted = atOnce<DiskState>(memory, (done, failed) => {
+    new Lane(engine, 'log', failed).run(boot({ place, identity, fresh }), done);
+  });
+  disk.mark = identity;
+  return new MemoryStore({ engine, disk: booted, place, events, syncs: () => memory.syncs }, memory);
+}
+
+class MemoryStore extends Store implements SimStore {
+  readonly #memory: MemoryEngine;
+
+  constructor(parts: StoreParts, memory: MemoryEngine) {
+    super(parts);
+    this.#memory = memory;
+  }
+
+  pending(lane?: LaneName): number {
+    return this.#memory.pending(lane);
+  }
+
+  pump(count = 1, lane?: LaneName): number {
+    return this.#memory.pump(count, lane);
+  }
+
+  recoverNow(sink: RecoverySink): RecoveredSummary {
+    return atOnce(this.#memory, (done, failed) => this.recoverWith(sink, done, failed));
+  }
+
+  override recover(sink: RecoverySink): Promise<RecoveredSummary> {
+    return new Promise((resolve) => {
+      resolve(this.recoverNow(sink));
+    });
+  }
+
+  readStateNow(stream: number, maxBytes: number): StatePage {
+    return atOnce(this.#memory, (done, failed) => this.readStateWith(stream, maxBytes, done, failed));
+  }
+
+  failNextWrite(reason: string): void {
+    this.#memory.failNextWrite(reason);
+  }
+}
+
+/** Runs what reports by callbacks to its end, with an engine that answers at once. Throws what it fails with. */
+function atOnce<T>(
+  engine: MemoryEngine,
+  begin: (done: (value: T) => void, failed: (thrown: unknown) => void) => void,
+): T {
+  const outcome: { value?: T; thrown?: unknown; kind: 'none' | 'done' | 'failed' } = { kind: 'none' };
+  engine.immediate = true;
+  try {
+    begin(
+      (value) => Object.assign(outcome, { kind: 'done', value }),
+      (thrown) => Object.assign(outcome, { kind: 'failed', thrown }),
+    );
+  } finally {
+    engine.immediate = false;
+  }
+  if (outcome.kind === 'failed') throw outcome.thrown;
+  if (outcome.kind === 'none') throw new Error('The engine was cut off');
+  return outcome.value as T;
+}

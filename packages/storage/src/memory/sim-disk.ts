@@ -1,0 +1,136 @@
+/**
+ * What survives a crash of a simulated member: databases in memory that tell synced from unsynced writes, as LevelDB does.
+ * A synced write makes all writes to its database before it durable; a crash keeps the durable ones and a prefix,
+ * chosen by the caller, of the rest. The disk outlives the stores opened on it, one at a time.
+ */
+import type { StoreIdentity } from '../contract.ts';
+import type { DbName, KvOp, KvPair } from '../io.ts';
+
+/** Chooses how many of a database's unsynced writes (0 to `unsynced`), the oldest first, survive a crash. */
+export type Survival = (db: DbName, unsynced: number) => number;
+
+/** A writer on the disk that a crash cuts off. */
+export interface Attached {
+  /** Ends it, and tells which writes had been started and not completed, in order. */
+  cutOff(): readonly { readonly db: DbName; readonly ops: readonly KvOp[] }[];
+}
+
+export class SimDisk {
+  /** Stands for the file VERSION: set when the databases have been made. */
+  mark: StoreIdentity | undefined;
+  /** A planted fault: when true, a sync is reported without being one. */
+  syncLies = false;
+  readonly #dbs = new Map<DbName, SimDb>();
+  #attached: Attached | undefined;
+
+  /** Power is lost: unsynced writes survive as chosen (default: none). The store on this disk hears nothing more. */
+  crash(survive: Survival = () => 0): void {
+    const inFlight = this.#attached?.cutOff() ?? [];
+    this.#attached = undefined;
+    for (const { db, ops } of inFlight) this.#dbs.get(db)?.write(ops, false);
+    for (const [name, db] of this.#dbs) db.crash((unsynced) => survive(name, unsynced));
+  }
+
+  /** The process is killed, the machine is not: what was completed survives, what was in flight as chosen. */
+  kill(survive: Survival = () => 0): void {
+    const inFlight = this.#attached?.cutOff() ?? [];
+    this.#attached = undefined;
+    for (const name of this.#dbs.keys()) {
+      const writes = inFlight.filter(({ db }) => db === name);
+      for (const { ops } of writes.slice(0, survive(name, writes.length))) this.#dbs.get(name)?.write(ops, false);
+    }
+  }
+
+  /** Takes the place of whatever was attached before, which must be closed or cut off. */
+  attach(attached: Attached): void {
+    if (this.#attached !== undefined) throw new Error('Cannot open a second store on one disk');
+    this.#attached = attached;
+  }
+
+  detach(attached: Attached): void {
+    if (this.#attached === attached) this.#attached = undefined;
+  }
+
+  get names(): readonly DbName[] {
+    return [...this.#dbs.keys()];
+  }
+
+  has(db: DbName): boolean {
+    return this.#dbs.has(db);
+  }
+
+  make(db: DbName): void {
+    if (!this.#dbs.has(db)) this.#dbs.set(db, new SimDb());
+  }
+
+  remove(db: DbName): void {
+    this.#dbs.delete(db);
+  }
+
+  write(db: DbName, ops: readonly KvOp[], sync: boolean): void {
+    this.#db(db).write(ops, sync && !this.syncLies);
+  }
+
+  read(db: DbName, key: Uint8Array): Uint8Array | undefined {
+    return this.#db(db).read(key);
+  }
+
+  /** Every pair of a range, in key order, as of now. */
+  pairs(db: DbName, from: Uint8Array, to: Uint8Array | undefined): readonly KvPair[] {
+    return this.#db(db).pairs(from, to);
+  }
+
+  #db(name: DbName): SimDb {
+    const db = this.#dbs.get(name);
+    if (db === undefined) throw new Error(`Database ${name} is not open`);
+    return db;
+  }
+}
+
+class SimDb {
+  readonly #visible = new Map<string, KvPair>();
+  #durable = new Map<string, KvPair>();
+  #unsynced: (readonly KvOp[])[] = [];
+
+  write(ops: readonly KvOp[], sync: boolean): void {
+    apply(this.#visible, ops);
+    this.#unsynced.push(ops);
+    if (!sync) return;
+    for (const unsynced of this.#unsynced) apply(this.#durable, unsynced);
+    this.#unsynced = [];
+  }
+
+  crash(survive: (unsynced: number) => number): void {
+    for (const ops of this.#unsynced.slice(0, survive(this.#unsynced.length))) apply(this.#durable, ops);
+    this.#unsynced = [];
+    this.#visible.clear();
+    for (const [key, pair] of this.#durable) this.#visible.set(key, pair);
+  }
+
+  read(key: Uint8Array): Uint8Array | undefined {
+    return this.#visible.get(textOf(key))?.[1];
+  }
+
+  pairs(from: Uint8Array, to: Uint8Array | undefined): readonly KvPair[] {
+    const least = textOf(from);
+    const end = to === undefined ? undefined : textOf(to);
+    const keys = [...this.#visible.keys()].filter((key) => key >= least && (end === undefined || key < end));
+    keys.sort((a, b) => (a < b ? -1 : 1));
+    return keys.map((key) => this.#visible.get(key) as KvPair);
+  }
+}
+
+function apply(map: Map<string, KvPair>, ops: readonly KvOp[]): void {
+  for (const { key, value } of ops) {
+    const text = textOf(key);
+    if (value === undefined) map.delete(text);
+    else map.set(text, [key, value]);
+  }
+}
+
+/** One code unit a byte: the order of the strings is that of the keys. */
+function textOf(key: Uint8Array): string {
+  let text = '';
+  for (const byte of key) text += String.fromCharCode(byte);
+  return text;
+}
