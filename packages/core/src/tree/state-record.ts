@@ -143,7 +143,8 @@ function readSummary(name: string, value: ByteReader): StateEntry {
 
 function expectFormat(value: ByteReader, format: number, what: string): void {
   const found = value.u8();
-  if (found !== format) throw new DecodeError(`State record of ${what} has format ${found}, this build reads ${format}`);
+  if (found !== format)
+    throw new DecodeError(`State record of ${what} has format ${found}, this build reads ${format}`);
 }
 
 function readZxid(value: ByteReader): Zxid {

@@ -97,7 +97,8 @@ export class TreeLoader {
     this.#waiting = [];
     for (const znode of waiting) {
       if (this.#state.get(znode.path) !== undefined) throw new DecodeError(`The state has ${znode.path} twice`);
-      if (!this.#tryAttach(znode)) throw new DecodeError(`The state has ${znode.path} without its parent or its session`);
+      if (!this.#tryAttach(znode))
+        throw new DecodeError(`The state has ${znode.path} without its parent or its session`);
     }
   }
 

@@ -31,10 +31,14 @@ import type { Origin, Txn, TxnBody } from './txn.ts';
 const FORMAT = 1;
 
 /** Numbers of the kinds. A number is never used again for something else: old logs have it. */
-const KIND = { create: 1, delete: 2, setData: 3, createSession: 4, closeSession: 5, error: 6 } as const satisfies Record<
-  TxnBody['kind'],
-  number
->;
+const KIND = {
+  create: 1,
+  delete: 2,
+  setData: 3,
+  createSession: 4,
+  closeSession: 5,
+  error: 6,
+} as const satisfies Record<TxnBody['kind'], number>;
 
 const TWO_48 = 2 ** 48;
 

@@ -1,0 +1,20 @@
+/** Why something was not done, in the form that becomes a client's answer or an error txn. Owns the wording, nothing else. */
+import type { Answer, ErrorCode, OpFailure, Zxid } from '@quorate/protocol';
+
+export interface Refusal {
+  readonly code: ErrorCode;
+  /** The znode it is about. */
+  readonly path: string | undefined;
+  /** For people: sentence case, no final period, action and values. Never holds a session's token. */
+  readonly message: string;
+}
+
+export function refusal(code: ErrorCode, message: string, path?: string): Refusal {
+  return { code, path, message };
+}
+
+/** The answer that says so, at the position `zxid` of the history. */
+export function refused(reason: Refusal, zxid: Zxid): Answer {
+  const result: OpFailure = { kind: 'error', code: reason.code, path: reason.path, message: reason.message };
+  return { zxid, result };
+}

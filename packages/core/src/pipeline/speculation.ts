@@ -1,0 +1,168 @@
+/**
+ * The tree as it will be once all that is in flight has been applied: the leader checks requests against this.
+ * Holds a record only for what a proposed and not yet applied txn changes, so its cost is bounded by what is in flight.
+ * Source: ZooKeeper `ZooKeeperServer.ChangeRecord`. It decides nothing (`prepare.ts` does).
+ */
+import { assert, formatZxid, NO_SESSION, parentOf, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
+import type { Txn } from '../tree/txn.ts';
+
+/** What a check needs to know of a znode. */
+export interface ZnodeFacts {
+  readonly version: number;
+  readonly creates: number;
+  readonly childCount: number;
+  readonly ephemeralOwner: SessionId;
+}
+
+/** What a check needs to know of a session in the tree. */
+export interface SessionFacts {
+  readonly timeoutMs: number;
+  readonly token: Uint8Array;
+  readonly ephemerals: ReadonlySet<string>;
+}
+
+/** The part of the tree that speculation looks through to. `DataTree` fits. */
+export interface SpeculationBase {
+  readonly lastZxid: Zxid;
+  znode(path: string): ZnodeFacts | undefined;
+  readonly sessions: { get(id: SessionId): SessionFacts | undefined };
+}
+
+interface ZnodeChange {
+  /** The last txn in flight that touches the znode; once that is applied the tree says the same. */
+  readonly zxid: Zxid;
+  /** Undefined: it does not exist. */
+  readonly facts: ZnodeFacts | undefined;
+}
+
+interface SessionChange {
+  readonly zxid: Zxid;
+  /** Undefined: it is closing. */
+  readonly opening: { readonly timeoutMs: number; readonly token: Uint8Array } | undefined;
+}
+
+interface Touched {
+  readonly zxid: Zxid;
+  readonly paths: readonly string[];
+  readonly session: SessionId;
+}
+
+const NEW_ZNODE = { version: 0, creates: 0, childCount: 0 };
+
+export class Speculation {
+  readonly #base: SpeculationBase;
+  readonly #znodes = new Map<string, ZnodeChange>();
+  readonly #sessions = new Map<SessionId, SessionChange>();
+  /** Ephemerals whose create is in flight, by owner: closing a session must not search all that is in flight. */
+  readonly #born = new Map<SessionId, Set<string>>();
+  /** What each txn in flight touched, oldest first. */
+  readonly #touched = new Map<Zxid, Touched>();
+  #last: Zxid;
+
+  constructor(base: SpeculationBase) {
+    this.#base = base;
+    this.#last = base.lastZxid;
+  }
+
+  /** Records held: for bounds and tests. */
+  get size(): number {
+    return this.#znodes.size + this.#sessions.size + this.#touched.size;
+  }
+
+  znode(path: string): ZnodeFacts | undefined {
+    const change = this.#znodes.get(path);
+    return change === undefined ? this.#base.znode(path) : change.facts;
+  }
+
+  /** The session, when it is open or will be; undefined when it is unknown or will be closed. */
+  session(id: SessionId): { readonly timeoutMs: number; readonly token: Uint8Array } | undefined {
+    const change = this.#sessions.get(id);
+    return change === undefined ? this.#base.sessions.get(id) : change.opening;
+  }
+
+  /** Paths of the session's ephemerals, those in flight included, those about to go left out. */
+  ephemeralsOf(session: SessionId): string[] {
+    const paths = new Set(this.#base.sessions.get(session)?.ephemerals);
+    for (const path of this.#born.get(session) ?? []) paths.add(path);
+    return [...paths].filter((path) => this.znode(path)?.ephemeralOwner === session);
+  }
+
+  /** Takes in what a txn that was just proposed will do. Called in zxid order. */
+  proposed(zxid: Zxid, txn: Txn): void {
+    assert(zxid > this.#last, () => `P4: proposed ${formatZxid(zxid)} is not after ${formatZxid(this.#last)}`);
+    this.#last = zxid;
+    const { body, session } = txn;
+    switch (body.kind) {
+      case 'create':
+        this.#create(zxid, body.path, body.ephemeralOwner, body.parentCreates);
+        return this.#touch(zxid, [body.path, parentOf(body.path)], NO_SESSION);
+      case 'delete':
+        this.#delete(zxid, body.path);
+        return this.#touch(zxid, [body.path, parentOf(body.path)], NO_SESSION);
+      case 'setData':
+        this.#znodes.set(body.path, { zxid, facts: { ...this.#existing(body.path), version: body.version } });
+        return this.#touch(zxid, [body.path], NO_SESSION);
+      case 'createSession':
+        this.#sessions.set(session, { zxid, opening: body });
+        return this.#touch(zxid, [], session);
+      case 'closeSession':
+        for (const path of body.paths) this.#delete(zxid, path);
+        this.#sessions.set(session, { zxid, opening: undefined });
+        return this.#touch(zxid, [...body.paths, ...body.paths.map(parentOf)], session);
+      case 'error':
+        return;
+      default:
+        unreachable(body);
+    }
+  }
+
+  /** Forgets what the tree now says itself. Called after the txn was applied to the tree. */
+  applied(zxid: Zxid): void {
+    const touched = this.#touched.get(zxid);
+    if (touched === undefined) return;
+    this.#touched.delete(zxid);
+    for (const path of touched.paths) {
+      const change = this.#znodes.get(path);
+      if (change?.zxid !== zxid) continue;
+      this.#znodes.delete(path);
+      if (change.facts !== undefined) this.#unbear(change.facts.ephemeralOwner, path);
+    }
+    if (this.#sessions.get(touched.session)?.zxid === zxid) this.#sessions.delete(touched.session);
+  }
+
+  #create(zxid: Zxid, path: string, ephemeralOwner: SessionId, parentCreates: number): void {
+    const parent = parentOf(path);
+    const before = this.#existing(parent);
+    const facts = { ...before, creates: parentCreates, childCount: before.childCount + 1 };
+    this.#znodes.set(parent, { zxid, facts });
+    this.#znodes.set(path, { zxid, facts: { ...NEW_ZNODE, ephemeralOwner } });
+    if (ephemeralOwner === NO_SESSION) return;
+    const born = this.#born.get(ephemeralOwner);
+    if (born === undefined) this.#born.set(ephemeralOwner, new Set([path]));
+    else born.add(path);
+  }
+
+  #delete(zxid: Zxid, path: string): void {
+    const parent = parentOf(path);
+    const before = this.#existing(parent);
+    this.#unbear(this.#existing(path).ephemeralOwner, path);
+    this.#znodes.set(parent, { zxid, facts: { ...before, childCount: before.childCount - 1 } });
+    this.#znodes.set(path, { zxid, facts: undefined });
+  }
+
+  #existing(path: string): ZnodeFacts {
+    const facts = this.znode(path);
+    assert(facts !== undefined, () => `P4: a txn was proposed for ${path}, which will not exist`);
+    const { version, creates, childCount, ephemeralOwner } = facts;
+    return { version, creates, childCount, ephemeralOwner };
+  }
+
+  #unbear(owner: SessionId, path: string): void {
+    const born = this.#born.get(owner);
+    if (born?.delete(path) === true && born.size === 0) this.#born.delete(owner);
+  }
+
+  #touch(zxid: Zxid, paths: readonly string[], session: SessionId): void {
+    this.#touched.set(zxid, { zxid, paths, session });
+  }
+}

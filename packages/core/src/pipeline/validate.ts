@@ -1,0 +1,92 @@
+/**
+ * What can be said about an operation without the tree: checked where it comes in, before anything is forwarded, and
+ * again by the leader, which does not rely on another member's check. Source: reference §4.3 and §5.1, case C005.
+ * A departure from ZooKeeper: a bad path is INVALID_ARGUMENT also when its parent does not exist.
+ */
+import {
+  NO_SESSION,
+  type Op,
+  PATH_BYTES_MAX,
+  pathFault,
+  REQUEST_BYTES_MAX,
+  type SessionId,
+  unreachable,
+  utf8Length,
+} from '@quorate/protocol';
+import { type Refusal, refusal } from './refusal.ts';
+
+/** Znodes that the tree starts with; they cannot be deleted. */
+const PROTECTED: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config']);
+
+/** Stands for the ten digits that a sequential create appends: `/a/` is legal when `/a/0000000000` is. */
+const ANY_SUFFIX = '0000000000';
+
+const INT32_MIN = -0x8000_0000;
+const INT32_MAX = 0x7fff_ffff;
+
+/** Why `op` of `session` can never succeed, or undefined when only the tree can tell. */
+export function opFault(op: Op, session: SessionId): Refusal | undefined {
+  switch (op.kind) {
+    case 'create':
+      if (op.mode === 'ephemeral' && session === NO_SESSION) {
+        return bad(op.path, `Cannot create ${shown(op.path)}: an ephemeral znode needs a session`);
+      }
+      return pathRefusal('create', op.path, op.sequential ? ANY_SUFFIX : '') ?? sizeRefusal('create', op.path, op.data);
+    case 'delete':
+      return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
+    case 'setData':
+      return (
+        pathRefusal('set', op.path) ?? versionRefusal(op.path, op.expectedVersion) ?? sizeRefusal('set', op.path, op.data)
+      );
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+      return pathRefusal('read', op.path);
+    case 'sync':
+      return longRefusal('sync', op.path);
+    case 'closeSession':
+      return session === NO_SESSION ? refusal('INVALID_ARGUMENT', 'Cannot close a session: none was named') : undefined;
+    default:
+      return unreachable(op);
+  }
+}
+
+function pathRefusal(action: string, path: string, suffix = ''): Refusal | undefined {
+  const fault = pathFault(path + suffix);
+  if (fault !== undefined) return bad(path, `Cannot ${action} ${shown(path)}: ${fault}`);
+  return longRefusal(action, path);
+}
+
+function longRefusal(action: string, path: string): Refusal | undefined {
+  // A code unit takes at most three bytes, so short paths need no counting.
+  if (path.length * 3 <= PATH_BYTES_MAX) return undefined;
+  const bytes = utf8Length(path);
+  if (bytes <= PATH_BYTES_MAX) return undefined;
+  return bad(undefined, `Cannot ${action} ${shown(path)}: the path has ${bytes} bytes, at most ${PATH_BYTES_MAX} are legal`);
+}
+
+function sizeRefusal(action: string, path: string, data: Uint8Array | undefined): Refusal | undefined {
+  if (data === undefined) return undefined;
+  const bytes = data.length + utf8Length(path);
+  if (bytes <= REQUEST_BYTES_MAX) return undefined;
+  return bad(path, `Cannot ${action} ${shown(path)}: it has ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are legal`);
+}
+
+function protectedRefusal(path: string): Refusal | undefined {
+  return PROTECTED.has(path) ? bad(path, `Cannot delete ${path}: it is part of every tree`) : undefined;
+}
+
+function versionRefusal(path: string, version: number | undefined): Refusal | undefined {
+  if (version === undefined || (Number.isInteger(version) && version >= INT32_MIN && version <= INT32_MAX)) return undefined;
+  return bad(path, `Cannot expect version ${version} of ${shown(path)}: it is not a 32-bit number`);
+}
+
+function bad(path: string | undefined, message: string): Refusal {
+  return refusal('INVALID_ARGUMENT', message, path);
+}
+
+/** A path as it can stand in a message: no longer than a line, nothing that a terminal would obey. */
+function shown(path: string): string {
+  const short = path.length > 200 ? `${path.slice(0, 200)}...` : path;
+  return JSON.stringify(short);
+}

@@ -1,0 +1,180 @@
+/**
+ * A write on its way from the member where it came in to the leader, and its bytes. The link says whose it is, so the
+ * sid is not among them. Owned here: the layout and its checks; what a request means is `prepare.ts`'s.
+ *
+ * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · then by kind:
+ * create: path, data · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
+ * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
+ */
+import { ByteReader, ByteWriter, DecodeError, unreachable, utf8Length } from '@quorate/protocol';
+import type { CloseSessionOp, SessionId, WriteOp } from '@quorate/protocol';
+import { PATH_BYTES_MAX, REQUEST_BYTES_MAX, SESSION_TOKEN_BYTES, toSessionId } from '@quorate/protocol';
+
+/** Asks for a session: `timeoutMs` has been negotiated, the id is the request's `session`. */
+export interface CreateSessionOp {
+  readonly kind: 'createSession';
+  readonly timeoutMs: number;
+  readonly token: Uint8Array;
+}
+
+/** All that the leader orders. */
+export type OrderedOp = WriteOp | CloseSessionOp | CreateSessionOp;
+
+/** One write as the leader gets it. */
+export interface WriteRequest {
+  /** Which run of the member it came in by; with the sid of the link and `seq` it names the write for good. */
+  readonly incarnation: number;
+  /** Rises with every write of that run. */
+  readonly seq: number;
+  readonly session: SessionId;
+  /** It came by the session's attachment: refused when the session is attached to another member. */
+  readonly attached: boolean;
+  readonly op: OrderedOp;
+}
+
+const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession'] as const;
+const ATTACHED = 1;
+const EPHEMERAL = 2;
+const SEQUENTIAL = 4;
+const HAS_VERSION = 8;
+const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION;
+const HEADER_BYTES = 22;
+const TIMEOUT_MAX = 0x7fff_ffff;
+const UPPER = 0x1_0000_0000;
+
+/** Bytes that `request` counts for in bounds; close to its encoded length, but cheap. */
+export function requestCost(request: WriteRequest): number {
+  const op = request.op;
+  const fixed = HEADER_BYTES + 64;
+  switch (op.kind) {
+    case 'create':
+    case 'setData':
+      return fixed + op.path.length + (op.data?.length ?? 0);
+    case 'delete':
+      return fixed + op.path.length;
+    case 'createSession':
+    case 'closeSession':
+      return fixed;
+    default:
+      return unreachable(op);
+  }
+}
+
+export function encodeWriteRequest(request: WriteRequest): Uint8Array {
+  const { op } = request;
+  const writer = new ByteWriter(requestCost(request));
+  writer.u8(KINDS.indexOf(op.kind)).u8(flagsOf(request));
+  u48(writer, request.incarnation);
+  u48(writer, request.seq);
+  writer.u64(request.session);
+  switch (op.kind) {
+    case 'create':
+      writer.string(op.path).bytes(op.data);
+      break;
+    case 'delete':
+      writer.string(op.path).i32(op.expectedVersion ?? 0);
+      break;
+    case 'setData':
+      writer
+        .string(op.path)
+        .i32(op.expectedVersion ?? 0)
+        .bytes(op.data);
+      break;
+    case 'createSession':
+      writer.u32(op.timeoutMs).bytes(op.token);
+      break;
+    case 'closeSession':
+      break;
+    default:
+      unreachable(op);
+  }
+  return writer.finish();
+}
+
+/** Reads what `encodeWriteRequest` wrote; data and token are views of `bytes`. Throws DecodeError on anything else. */
+export function decodeWriteRequest(bytes: Uint8Array): WriteRequest {
+  const reader = new ByteReader(bytes);
+  const kind = KINDS[reader.u8()];
+  const flags = reader.u8();
+  if (kind === undefined) throw new DecodeError('Unknown kind of write request');
+  if ((flags & ~FLAGS) !== 0) throw new DecodeError(`Unknown flags 0x${flags.toString(16)} in a write request`);
+  const incarnation = readU48(reader);
+  const seq = readU48(reader);
+  const session = toSessionId(reader.u64());
+  const op = readOp(reader, kind, flags);
+  reader.end();
+  return { incarnation, seq, session, attached: (flags & ATTACHED) !== 0, op };
+}
+
+function flagsOf(request: WriteRequest): number {
+  const { op } = request;
+  let flags = request.attached ? ATTACHED : 0;
+  if (op.kind === 'create') {
+    if (op.mode === 'ephemeral') flags |= EPHEMERAL;
+    if (op.sequential) flags |= SEQUENTIAL;
+  } else if ((op.kind === 'delete' || op.kind === 'setData') && op.expectedVersion !== undefined) flags |= HAS_VERSION;
+  return flags;
+}
+
+function readOp(reader: ByteReader, kind: OrderedOp['kind'], flags: number): OrderedOp {
+  switch (kind) {
+    case 'create': {
+      const path = readPath(reader);
+      const data = readData(reader);
+      const mode = (flags & EPHEMERAL) === 0 ? 'persistent' : 'ephemeral';
+      return { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 };
+    }
+    case 'delete': {
+      const path = readPath(reader);
+      return { kind, path, expectedVersion: readVersion(reader, flags) };
+    }
+    case 'setData': {
+      const path = readPath(reader);
+      const expectedVersion = readVersion(reader, flags);
+      return { kind, path, data: readData(reader), expectedVersion };
+    }
+    case 'createSession': {
+      const timeoutMs = reader.u32();
+      const token = reader.bytes();
+      if (timeoutMs === 0 || timeoutMs > TIMEOUT_MAX) throw new DecodeError(`Bad session timeout ${timeoutMs} ms`);
+      if (token?.length !== SESSION_TOKEN_BYTES) throw new DecodeError('Bad length of a session token');
+      return { kind, timeoutMs, token };
+    }
+    case 'closeSession':
+      return { kind };
+    default:
+      return unreachable(kind);
+  }
+}
+
+function readPath(reader: ByteReader): string {
+  const path = reader.string();
+  if (utf8Length(path) > PATH_BYTES_MAX) throw new DecodeError(`Path longer than ${PATH_BYTES_MAX} bytes`);
+  return path;
+}
+
+function readData(reader: ByteReader): Uint8Array | undefined {
+  const data = reader.bytes();
+  if (data !== undefined && data.length > REQUEST_BYTES_MAX) {
+    throw new DecodeError(`Data longer than ${REQUEST_BYTES_MAX} bytes`);
+  }
+  return data;
+}
+
+function readVersion(reader: ByteReader, flags: number): number | undefined {
+  const version = reader.i32();
+  return (flags & HAS_VERSION) === 0 ? undefined : version;
+}
+
+function u48(writer: ByteWriter, value: number): void {
+  const high = Math.floor(value / UPPER);
+  writer
+    .u8(high >>> 8)
+    .u8(high & 0xff)
+    .u32(value % UPPER);
+}
+
+function readU48(reader: ByteReader): number {
+  const high = reader.u8() * 256 + reader.u8();
+  return high * UPPER + reader.u32();
+}
