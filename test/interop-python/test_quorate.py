@@ -1,0 +1,269 @@
+"""A Python client against each member of a local ensemble, with nothing but stubs made from the protos.
+
+Knows the public contract alone: znodes, sessions, status, and the detail that comes with an error.
+"""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import grpc
+from quorate.v1 import cluster_service_pb2 as cluster
+from quorate.v1 import cluster_service_pb2_grpc as cluster_grpc
+from quorate.v1 import error_pb2 as errors
+from quorate.v1 import session_service_pb2 as sessions
+from quorate.v1 import session_service_pb2_grpc as sessions_grpc
+from quorate.v1 import znode_service_pb2 as znodes
+from quorate.v1 import znode_service_pb2_grpc as znodes_grpc
+
+CLI = os.environ['QUORATE_CLI']
+WORK = os.environ['QUORATE_WORK']
+TIMEOUT_S = 10
+
+
+def until(seconds, ask):
+    """Asks until the answer is not None; fails when it never was."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        answer = ask()
+        if answer is not None:
+            return answer
+        time.sleep(0.1)
+    raise AssertionError(f'no answer within {seconds} s from {ask.__name__}')
+
+
+def free_port_range(count):
+    """A base such that base..base+count-1 were free just now."""
+    for base in range(24000, 32000, count):
+        try:
+            held = [socket.create_server(('127.0.0.1', base + i)) for i in range(count)]
+        except OSError:
+            continue
+        for one in held:
+            one.close()
+        return base
+    raise AssertionError('no free range of ports')
+
+
+class Member:
+    """Stubs of one member."""
+
+    def __init__(self, port):
+        self.channel = grpc.insecure_channel(f'127.0.0.1:{port}')
+        self.znodes = znodes_grpc.ZnodeServiceStub(self.channel)
+        self.sessions = sessions_grpc.SessionServiceStub(self.channel)
+        self.cluster = cluster_grpc.ClusterServiceStub(self.channel)
+
+    def status(self):
+        try:
+            return self.cluster.Status(cluster.StatusRequest(), timeout=2)
+        except grpc.RpcError:
+            return None
+
+
+def start(*arguments, environment=None):
+    """Starts the command; its output goes to a file in the work folder."""
+    log = open(os.path.join(WORK, f'{arguments[0]}.log'), 'w')
+    return subprocess.Popen(['node', CLI, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                            env={**os.environ, **(environment or {})})
+
+
+def stop(process):
+    process.send_signal(signal.SIGTERM)
+    return process.wait(timeout=20)
+
+
+def error_of(call):
+    """The gRPC error of a call that must fail, with our detail of it."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        trailing = dict(error.trailing_metadata())
+        return error, errors.ErrorDetail.FromString(trailing['quorate-error-bin'])
+    raise AssertionError('the call did not fail')
+
+
+class EnsembleTest(unittest.TestCase):
+    """Three members, started by the command that people use."""
+
+    @classmethod
+    def setUpClass(cls):
+        data = os.path.join(WORK, 'ensemble')
+        base = free_port_range(400)
+        cls.process = start('ensemble', '--members', '3', '--data', data, '--base-port', str(base))
+
+        def described():
+            try:
+                with open(os.path.join(data, 'ensemble.json'), encoding='utf-8') as file:
+                    members = json.load(file)['members']
+            except (OSError, ValueError):
+                return None
+            return members if len(members) == 3 else None
+
+        cls.members = [Member(one['ports']['grpc']) for one in until(30, described)]
+
+        def ready():
+            status = [member.status() for member in cls.members]
+            return status if all(one is not None and one.serving and one.has_quorum for one in status) else None
+
+        until(30, ready)
+
+    @classmethod
+    def tearDownClass(cls):
+        code = stop(cls.process)
+        if code != 0:
+            raise AssertionError(f'the ensemble ended with {code}')
+
+    def each(self):
+        """Every member with a path of its own for it."""
+        for number, member in enumerate(self.members, start=1):
+            with self.subTest(member=number):
+                yield member, f'/{self._testMethodName}-{number}'
+
+    def test_creates_and_reads_at_each_member(self):
+        for member, path in self.each():
+            data = bytes(range(256))
+            created = member.znodes.Create(znodes.CreateRequest(path=path, data=data), timeout=TIMEOUT_S)
+            self.assertEqual(created.path, path)
+            self.assertEqual(created.stat.czxid, created.zxid)
+            for reader in self.members:
+                read = reader.znodes.GetData(znodes.GetDataRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+                self.assertEqual(read.data, data)
+                self.assertEqual(read.stat.czxid, created.zxid)
+                self.assertEqual(read.stat.data_length, 256)
+
+    def test_sets_under_a_condition_at_each_member(self):
+        for member, path in self.each():
+            member.znodes.Create(znodes.CreateRequest(path=path, data=b'0'), timeout=TIMEOUT_S)
+            changed = member.znodes.SetData(
+                znodes.SetDataRequest(path=path, data=b'1', expected_version=0), timeout=TIMEOUT_S)
+            self.assertEqual(changed.stat.version, 1)
+            error, detail = error_of(lambda: member.znodes.SetData(
+                znodes.SetDataRequest(path=path, data=b'2', expected_version=0), timeout=TIMEOUT_S))
+            self.assertEqual(error.code(), grpc.StatusCode.ABORTED)
+            self.assertEqual(detail.code, errors.ERROR_CODE_BAD_VERSION)
+            self.assertEqual(detail.zookeeper_code, -103)
+            self.assertEqual(detail.path, path)
+            self.assertEqual(detail.outcome, errors.OUTCOME_NOT_APPLIED)
+            read = member.znodes.GetData(znodes.GetDataRequest(path=path), timeout=TIMEOUT_S)
+            self.assertEqual((read.data, read.stat.version), (b'1', 1))
+
+    def test_null_and_empty_data_are_told_apart(self):
+        for member, path in self.each():
+            member.znodes.Create(znodes.CreateRequest(path=path), timeout=TIMEOUT_S)
+            self.assertFalse(member.znodes.GetData(znodes.GetDataRequest(path=path), timeout=TIMEOUT_S).HasField('data'))
+            member.znodes.SetData(znodes.SetDataRequest(path=path, data=b''), timeout=TIMEOUT_S)
+            self.assertTrue(member.znodes.GetData(znodes.GetDataRequest(path=path), timeout=TIMEOUT_S).HasField('data'))
+
+    def test_lists_deletes_and_says_what_is_missing(self):
+        for member, path in self.each():
+            member.znodes.Create(znodes.CreateRequest(path=path), timeout=TIMEOUT_S)
+            made = [member.znodes.Create(znodes.CreateRequest(path=f'{path}/s-', sequential=True), timeout=TIMEOUT_S).path
+                    for _ in range(3)]
+            self.assertEqual(made, [f'{path}/s-{n:010d}' for n in range(3)])
+            listed = member.znodes.GetChildren(znodes.GetChildrenRequest(path=path), timeout=TIMEOUT_S)
+            self.assertEqual([f'{path}/{name}' for name in listed.children], made)
+            error, detail = error_of(lambda: member.znodes.Delete(znodes.DeleteRequest(path=path), timeout=TIMEOUT_S))
+            self.assertEqual(detail.code, errors.ERROR_CODE_NOT_EMPTY)
+            for one in [*made, path]:
+                member.znodes.Delete(znodes.DeleteRequest(path=one), timeout=TIMEOUT_S)
+            error, detail = error_of(lambda: member.znodes.GetData(znodes.GetDataRequest(path=path), timeout=TIMEOUT_S))
+            self.assertEqual(error.code(), grpc.StatusCode.NOT_FOUND)
+            self.assertEqual((detail.code, detail.zookeeper_code), (errors.ERROR_CODE_NO_NODE, -101))
+            there = member.znodes.Exists(znodes.ExistsRequest(path=path), timeout=TIMEOUT_S)
+            self.assertFalse(there.HasField('stat'))
+
+    def test_a_sync_shows_the_writes_of_others_at_each_member(self):
+        for member, path in self.each():
+            for writer in self.members:
+                name = f'{path}-{self.members.index(writer)}'
+                written = writer.znodes.Create(znodes.CreateRequest(path=name), timeout=TIMEOUT_S)
+                synced = member.znodes.Sync(znodes.SyncRequest(path=name), timeout=TIMEOUT_S)
+                self.assertGreaterEqual(synced.zxid, written.zxid)
+                there = member.znodes.Exists(znodes.ExistsRequest(path=name), timeout=TIMEOUT_S)
+                self.assertEqual(there.stat.czxid, written.zxid)
+
+    def test_bad_input_gets_the_right_code_and_the_connection_stays_usable(self):
+        for member, path in self.each():
+            bad = ['', 'no/slash', '/a//b', '/a/', '/a/./b', '/a/../b', '/nul\x00']
+            for one in bad:
+                error, detail = error_of(lambda: member.znodes.Create(znodes.CreateRequest(path=one), timeout=TIMEOUT_S))
+                self.assertEqual((one, error.code()), (one, grpc.StatusCode.INVALID_ARGUMENT))
+                self.assertEqual(detail.code, errors.ERROR_CODE_INVALID_ARGUMENT)
+            member.znodes.Create(znodes.CreateRequest(path=path), timeout=TIMEOUT_S)
+
+    def test_c013_session_ids_and_zxids_are_exact_at_each_member(self):
+        for member, path in self.each():
+            opened = member.sessions.Open(sessions.OpenRequest(session_timeout_ms=10000), timeout=TIMEOUT_S)
+            session = opened.session
+            self.assertGreater(session.id, 2 ** 53)
+            created = member.znodes.Create(
+                znodes.CreateRequest(path=path, mode=znodes.CREATE_MODE_EPHEMERAL, session=session), timeout=TIMEOUT_S)
+            self.assertEqual(created.stat.ephemeral_owner, session.id)
+            self.assertGreater(created.zxid >> 32, 0)
+            second = member.znodes.Create(
+                znodes.CreateRequest(path=f'{path}-second', mode=znodes.CREATE_MODE_EPHEMERAL, session=session),
+                timeout=TIMEOUT_S)
+            self.assertEqual(second.zxid, created.zxid + 1)
+            for reader in self.members:
+                read = reader.znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+                self.assertEqual((read.stat.ephemeral_owner, read.stat.czxid), (session.id, created.zxid))
+            alive = member.sessions.KeepAlive(sessions.KeepAliveRequest(session=session), timeout=TIMEOUT_S)
+            self.assertEqual(alive.session_timeout_ms, 10000)
+            wrong = znodes.SessionReference(id=session.id + 1, token=session.token)
+            error, detail = error_of(
+                lambda: member.sessions.KeepAlive(sessions.KeepAliveRequest(session=wrong), timeout=TIMEOUT_S))
+            self.assertEqual(detail.code, errors.ERROR_CODE_SESSION_EXPIRED)
+            member.sessions.Close(sessions.CloseRequest(session=session), timeout=TIMEOUT_S)
+            gone = member.znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+            self.assertFalse(gone.HasField('stat'))
+
+    def test_every_member_tells_the_same_of_the_ensemble(self):
+        status = [member.status() for member in self.members]
+        self.assertEqual([one.sid for one in status], [1, 2, 3])
+        self.assertEqual(len({one.leader_sid for one in status}), 1)
+        roles = sorted(one.role for one in status)
+        self.assertEqual(roles, [cluster.ROLE_FOLLOWING, cluster.ROLE_FOLLOWING, cluster.ROLE_LEADING])
+
+
+class HighSidTest(unittest.TestCase):
+    """One member whose sid makes session ids negative as signed numbers."""
+
+    def test_c013_session_ids_that_are_negative_as_signed_are_exact(self):
+        port = free_port_range(4)
+        environment = {'QUORATE_DATA_DIR': os.path.join(WORK, 'high'), 'QUORATE_SID': '254', 'QUORATE_BIND': '127.0.0.1',
+                       'QUORATE_GRPC_PORT': str(port), 'QUORATE_ADMIN_PORT': str(port + 1)}
+        process = start('serve', environment=environment)
+        try:
+            member = Member(port)
+
+            def ready():
+                status = member.status()
+                return status if status is not None and status.has_quorum else None
+
+            until(30, ready)
+            session = member.sessions.Open(sessions.OpenRequest(session_timeout_ms=10000), timeout=TIMEOUT_S).session
+            self.assertGreaterEqual(session.id, 2 ** 63)
+            member.znodes.Create(
+                znodes.CreateRequest(path='/high', mode=znodes.CREATE_MODE_EPHEMERAL, session=session), timeout=TIMEOUT_S)
+            read = member.znodes.Exists(znodes.ExistsRequest(path='/high'), timeout=TIMEOUT_S)
+            self.assertEqual(read.stat.ephemeral_owner, session.id)
+        finally:
+            code = stop(process)
+        self.assertEqual(code, 0)
+
+
+if __name__ == '__main__':
+    program = unittest.main(exit=False, verbosity=2)
+    result = program.result
+    bad = len(result.failures) + len(result.errors)
+    for name in sorted(os.listdir(WORK)) if bad else []:
+        if name.endswith('.log'):
+            with open(os.path.join(WORK, name), encoding='utf-8') as file:
+                print(f'--- {name}', *file.read().splitlines()[-20:], sep='\n')
+    print(f'python: {result.testsRun - bad} passed, {bad} failed')
+    sys.exit(0 if bad == 0 and result.testsRun > 0 else 1)
