@@ -30,9 +30,15 @@ export function openMemoryStore(disk: SimDisk, options: MemoryStoreOptions): Sim
   const memory = new MemoryEngine(disk);
   const engine = options.wrapEngine?.(memory) ?? memory;
   const fresh = disk.mark === undefined;
-  const booted = atOnce<DiskState>(memory, (done, failed) => {
-    new Lane(engine, 'log', failed).run(boot({ place, identity, fresh }), done);
-  });
+  let booted: DiskState;
+  try {
+    booted = atOnce(memory, (done, failed) => {
+      new Lane(engine, 'log', failed).run(boot({ place, identity, fresh }), done);
+    });
+  } catch (thrown) {
+    disk.detach(memory);
+    throw thrown;
+  }
   disk.mark = identity;
   return new MemoryStore({ engine, disk: booted, place, events, syncs: () => memory.syncs }, memory);
 }

@@ -10,6 +10,9 @@ const FETCH_PAIRS = 1000;
 export class LevelCursor implements Cursor {
   readonly #iterator: ReturnType<typeof iteratorOf>;
   readonly #place: string;
+  /** What was fetched and not handed out yet begins at `#at`. */
+  #fetched: readonly KvPair[] = [];
+  #at = 0;
 
   constructor(
     level: Database,
@@ -22,9 +25,7 @@ export class LevelCursor implements Cursor {
   }
 
   next(maxBytes: number, done: (pairs: readonly KvPair[]) => void, failed: (thrown: unknown) => void): void {
-    void this.#fetch(maxBytes).then(done, (thrown: unknown) => {
-      failed(storageErrorOf(thrown, this.#place, 'read'));
-    });
+    void this.#answer(maxBytes, done, failed);
   }
 
   close(): void {
@@ -32,17 +33,36 @@ export class LevelCursor implements Cursor {
     void this.#iterator.close().catch(() => {});
   }
 
-  async #fetch(maxBytes: number): Promise<KvPair[]> {
-    const pairs: KvPair[] = [];
-    for (let bytes = 0; bytes < maxBytes; ) {
-      const fetched = await this.#iterator.nextv(FETCH_PAIRS);
-      if (fetched.length === 0) break;
-      for (const [key, value] of fetched) {
-        pairs.push([key, value]);
-        bytes += key.length + value.length;
-      }
+  async #answer(
+    maxBytes: number,
+    done: (pairs: readonly KvPair[]) => void,
+    failed: (thrown: unknown) => void,
+  ): Promise<void> {
+    let pairs: KvPair[];
+    try {
+      pairs = await this.#fetch(maxBytes);
+    } catch (thrown) {
+      failed(storageErrorOf(thrown, this.#place, 'read'));
+      return;
     }
-    return pairs;
+    done(pairs);
+  }
+
+  async #fetch(maxBytes: number): Promise<KvPair[]> {
+    const page: KvPair[] = [];
+    for (let bytes = 0; bytes < maxBytes; ) {
+      const pair = this.#fetched[this.#at];
+      if (pair === undefined) {
+        this.#fetched = await this.#iterator.nextv(FETCH_PAIRS);
+        this.#at = 0;
+        if (this.#fetched.length === 0) break;
+        continue;
+      }
+      page.push(pair);
+      bytes += pair[0].length + pair[1].length;
+      this.#at++;
+    }
+    return page;
   }
 }
 

@@ -56,14 +56,7 @@ export class LevelEngine implements Engine {
   start(_lane: LaneName, io: Io, done: (result: IoResult) => void, failed: (thrown: unknown) => void): void {
     const running = this.#run(io);
     this.#running.add(running);
-    void running
-      .catch(() => {})
-      .then(() => {
-        this.#running.delete(running);
-      });
-    void running.then(done, (thrown: unknown) => {
-      failed(storageErrorOf(thrown, this.#placeOf(io), io.kind));
-    });
+    void this.#answer(running, io, done, failed);
   }
 
   openCursor(db: DbName, range: { readonly from: Uint8Array; readonly to: Uint8Array | undefined }): Cursor {
@@ -75,6 +68,25 @@ export class LevelEngine implements Engine {
     const open = [...this.#open.values()];
     this.#open.clear();
     for (const { level } of open) await level.close();
+  }
+
+  /** What `done` or `failed` throw is not caught: it ends the process. */
+  async #answer(
+    running: Promise<IoResult>,
+    io: Io,
+    done: (result: IoResult) => void,
+    failed: (thrown: unknown) => void,
+  ): Promise<void> {
+    let result: IoResult;
+    try {
+      result = await running;
+    } catch (thrown) {
+      failed(storageErrorOf(thrown, this.#placeOf(io), io.kind));
+      return;
+    } finally {
+      this.#running.delete(running);
+    }
+    done(result);
   }
 
   async #run(io: Io): Promise<IoResult> {

@@ -1,0 +1,26 @@
+/** A temporary data folder for the conformance suite and for tests of damage. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { openLevelStore } from '../level-store.ts';
+import type { StorageHarness } from './bench-rig.ts';
+
+/** A harness on a data folder that does not exist yet. */
+export interface LevelHarness extends StorageHarness {
+  readonly directory: string;
+}
+
+export async function levelHarness(): Promise<LevelHarness> {
+  const parent = await mkdtemp(join(tmpdir(), 'quorate-store-'));
+  const directory = join(parent, 'member');
+  return {
+    directory,
+    open: (options) => openLevelStore({ directory, ...options }),
+    progress: async () => {
+      await setImmediate();
+    },
+    kill: (engine) => engine.close(),
+    dispose: () => rm(parent, { recursive: true, force: true }),
+  };
+}
