@@ -3,5 +3,8 @@ export * from './peer/actions.ts';
 export * from './peer/config.ts';
 export * from './peer/events.ts';
 export * from './peer/messages.ts';
+export * from './peer/quorum-peer.ts';
+export * from './peer/recovery.ts';
+export * from './peer/status.ts';
 export * from './zab/host.ts';
 export * from './zab/messages.ts';

@@ -79,7 +79,10 @@ export class Outstanding {
     const request: WriteRequest = { incarnation, seq, session: write.session, attached, op: write.op };
     const cost = requestCost(request);
     if (this.#pending.size >= countMax || this.#bytes + cost > bytesMax) {
-      return refusal('THROTTLED', `Cannot write: ${this.#pending.size} writes of ${this.#bytes} bytes wait for answers`);
+      return refusal(
+        'THROTTLED',
+        `Cannot write: ${this.#pending.size} writes of ${this.#bytes} bytes wait for answers`,
+      );
     }
     this.#nextSeq++;
     const { attachment, deadlineMs } = write;

@@ -130,7 +130,9 @@ export class Preparation {
     if (ephemeralOwner !== NO_SESSION && !this.#load.hasRoom(ephemeralOwner, path)) {
       return no(refusal('THROTTLED', `Cannot create ${path}: the session has too many ephemeral znodes`, path));
     }
-    return { body: { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates: nextCreates(parent.creates) } };
+    return {
+      body: { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates: nextCreates(parent.creates) },
+    };
   }
 
   #delete(path: string, expectedVersion: number | undefined): Decision {

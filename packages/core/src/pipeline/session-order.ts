@@ -93,6 +93,11 @@ export class SessionOrder {
     else this.#drain(place.session, line);
   }
 
+  /** True when nobody waits in the session's line. */
+  isIdle(session: SessionId): boolean {
+    return !this.#lines.has(session);
+  }
+
   /** True when nothing of its line stands ahead of the place. */
   isFirst(place: Place): boolean {
     const line = this.#lines.get(place.session);

@@ -3,7 +3,7 @@
  * it was asked (a read index). Both sides: `SyncRequests` at the member where the call came in, `SyncRounds` at the leader,
  * which answers only after a quorum has confirmed it (P7). One request a turn and one round a turn, however many wait.
  */
-import { assert, type Sid, type Zxid } from '@quorate/protocol';
+import type { Sid, Zxid } from '@quorate/protocol';
 import type { Deadlines, Expirable } from './deadlines.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
@@ -18,7 +18,6 @@ interface Waiting extends Expirable {
   /** Turn in which it asked. */
   readonly seq: number;
   readonly waiter: SyncWaiter;
-  isOver: boolean;
 }
 
 const TIMED_OUT = 'Cannot confirm that this member is up to date: the deadline passed without a leader and its quorum';
@@ -26,13 +25,12 @@ const TIMED_OUT = 'Cannot confirm that this member is up to date: the deadline p
 export class SyncRequests {
   readonly #deadlines: Deadlines;
   /** Not answered by the leader, in order of asking. */
-  #asked: Waiting[] = [];
+  readonly #asked = new Set<Waiting>();
   /** Answered; waiting to be applied up to a zxid. In order of zxid. */
-  #confirmed: { readonly zxid: Zxid; readonly waiting: Waiting }[] = [];
+  readonly #confirmed = new Map<Waiting, Zxid>();
   /** Of the turn that is being gathered. */
   #seq = 1;
   #isDue = false;
-  #count = 0;
 
   constructor(deadlines: Deadlines) {
     this.#deadlines = deadlines;
@@ -40,22 +38,21 @@ export class SyncRequests {
 
   /** Number of those who wait. */
   get count(): number {
-    return this.#count;
+    return this.#asked.size + this.#confirmed.size;
   }
 
   ask(deadlineMs: number, waiter: SyncWaiter): void {
     const waiting: Waiting = {
       seq: this.#seq,
       waiter,
-      isOver: false,
       deadlineMs,
       expire: () => {
-        if (this.#end(waiting)) waiter.failed(refusal('UNAVAILABLE', TIMED_OUT));
+        this.#end(waiting);
+        waiter.failed(refusal('UNAVAILABLE', TIMED_OUT));
       },
     };
-    this.#asked.push(waiting);
+    this.#asked.add(waiting);
     this.#isDue = true;
-    this.#count++;
     this.#deadlines.add(waiting);
   }
 
@@ -68,39 +65,32 @@ export class SyncRequests {
 
   /** There is a new leader: everything that is not answered must be asked again. */
   askAgain(): void {
-    this.#asked = this.#asked.filter((waiting) => !waiting.isOver);
-    this.#isDue = this.#asked.length > 0;
+    this.#isDue = this.#asked.size > 0;
   }
 
   /** The leader answers every request up to `seq`; `applied` is where this member is. */
   reply(seq: number, zxid: Zxid, applied: Zxid): void {
-    assert(seq < this.#seq, () => `P7: answer to sync request ${seq}, which was not asked`);
-    let answered = 0;
     for (const waiting of this.#asked) {
       if (waiting.seq > seq) break;
-      answered++;
-      if (!waiting.isOver) this.#confirmed.push({ zxid, waiting });
+      this.#asked.delete(waiting);
+      this.#confirmed.set(waiting, zxid);
     }
-    this.#asked = this.#asked.slice(answered);
     this.applied(applied);
   }
 
-  /** This member has applied up to `zxid`. */
-  applied(zxid: Zxid): void {
-    while (true) {
-      const first = this.#confirmed[0];
-      if (first === undefined || first.zxid > zxid) return;
-      this.#confirmed.shift();
-      if (this.#end(first.waiting)) first.waiting.waiter.reached();
+  /** This member has applied up to `applied`. */
+  applied(applied: Zxid): void {
+    for (const [waiting, zxid] of this.#confirmed) {
+      if (zxid > applied) return;
+      this.#end(waiting);
+      waiting.waiter.reached();
     }
   }
 
-  #end(waiting: Waiting): boolean {
-    if (waiting.isOver) return false;
-    waiting.isOver = true;
-    this.#count--;
+  #end(waiting: Waiting): void {
+    this.#asked.delete(waiting);
+    this.#confirmed.delete(waiting);
     this.#deadlines.remove(waiting);
-    return true;
   }
 }
 
@@ -132,11 +122,8 @@ export class SyncRounds {
 
   /** A quorum has confirmed this leader since round `round` was begun. */
   confirmed(round: number, reply: (asker: Asker, zxid: Zxid) => void): void {
-    while (true) {
-      const first = this.#rounds[0];
-      if (first === undefined || first.round > round) return;
-      this.#rounds.shift();
-      for (const asker of first.askers) reply(asker, first.zxid);
-    }
+    const open = this.#rounds.findIndex((later) => later.round > round);
+    const done = this.#rounds.splice(0, open === -1 ? this.#rounds.length : open);
+    for (const { askers, zxid } of done) for (const asker of askers) reply(asker, zxid);
   }
 }

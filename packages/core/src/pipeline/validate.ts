@@ -36,7 +36,9 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
       return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
     case 'setData':
       return (
-        pathRefusal('set', op.path) ?? versionRefusal(op.path, op.expectedVersion) ?? sizeRefusal('set', op.path, op.data)
+        pathRefusal('set', op.path) ??
+        versionRefusal(op.path, op.expectedVersion) ??
+        sizeRefusal('set', op.path, op.data)
       );
     case 'exists':
     case 'getData':
@@ -62,7 +64,10 @@ function longRefusal(action: string, path: string): Refusal | undefined {
   if (path.length * 3 <= PATH_BYTES_MAX) return undefined;
   const bytes = utf8Length(path);
   if (bytes <= PATH_BYTES_MAX) return undefined;
-  return bad(undefined, `Cannot ${action} ${shown(path)}: the path has ${bytes} bytes, at most ${PATH_BYTES_MAX} are legal`);
+  return bad(
+    undefined,
+    `Cannot ${action} ${shown(path)}: the path has ${bytes} bytes, at most ${PATH_BYTES_MAX} are legal`,
+  );
 }
 
 function sizeRefusal(action: string, path: string, data: Uint8Array | undefined): Refusal | undefined {
@@ -77,7 +82,8 @@ function protectedRefusal(path: string): Refusal | undefined {
 }
 
 function versionRefusal(path: string, version: number | undefined): Refusal | undefined {
-  if (version === undefined || (Number.isInteger(version) && version >= INT32_MIN && version <= INT32_MAX)) return undefined;
+  if (version === undefined || (Number.isInteger(version) && version >= INT32_MIN && version <= INT32_MAX))
+    return undefined;
   return bad(path, `Cannot expect version ${version} of ${shown(path)}: it is not a 32-bit number`);
 }
 

@@ -6,9 +6,20 @@
  * create: path, data · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
-import { ByteReader, ByteWriter, DecodeError, unreachable, utf8Length } from '@quorate/protocol';
-import type { CloseSessionOp, SessionId, WriteOp } from '@quorate/protocol';
-import { PATH_BYTES_MAX, REQUEST_BYTES_MAX, SESSION_TOKEN_BYTES, toSessionId } from '@quorate/protocol';
+import {
+  ByteReader,
+  ByteWriter,
+  type CloseSessionOp,
+  DecodeError,
+  PATH_BYTES_MAX,
+  REQUEST_BYTES_MAX,
+  SESSION_TOKEN_BYTES,
+  type SessionId,
+  toSessionId,
+  unreachable,
+  utf8Length,
+  type WriteOp,
+} from '@quorate/protocol';
 
 /** Asks for a session: `timeoutMs` has been negotiated, the id is the request's `session`. */
 export interface CreateSessionOp {

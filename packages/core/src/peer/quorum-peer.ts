@@ -1,0 +1,213 @@
+/**
+ * One member, whole: the agreement, the tree and the pipeline, put together. `step` takes one event and returns what the
+ * driver has to do about it; it never waits and knows no clock, disk or socket. This file only routes; each subject has a
+ * file of its own: routing.ts (where the leader is), zab-host.ts (what the agreement asks), checkpointing.ts, and the
+ * parts in `pipeline/`. A broken invariant throws AssertionError out of `step`: the driver must end the process.
+ */
+import { type Answer, assert, formatZxid, unreachable } from '@quorate/protocol';
+import { Calls } from '../pipeline/calls.ts';
+import type { CurrentTree } from '../pipeline/current-tree.ts';
+import { Entry, type EntryHost } from '../pipeline/entry.ts';
+import { SessionCalls } from '../pipeline/session-calls.ts';
+import type { DataTree } from '../tree/data-tree.ts';
+import type { ZabRecovered } from '../zab/config.ts';
+import { Zab } from '../zab/zab.ts';
+import type { PeerAction } from './actions.ts';
+import { Checkpointing } from './checkpointing.ts';
+import type { MemberConfig } from './config.ts';
+import type { Now, PeerEvent } from './events.ts';
+import type { PeerMessage } from './messages.ts';
+import { Outbox } from './outbox.ts';
+import { Routing, type RoutingZab } from './routing.ts';
+import { type MemberStatus, memberStatus } from './status.ts';
+import { MemberZabHost } from './zab-host.ts';
+
+export class QuorumPeer {
+  readonly #config: MemberConfig;
+  readonly #outbox = new Outbox();
+  readonly #state: { tree: DataTree } & CurrentTree;
+  readonly #zab: Zab;
+  readonly #routing: Routing;
+  readonly #entry: Entry;
+  readonly #calls: Calls;
+  readonly #sessionCalls: SessionCalls;
+  readonly #checkpointing: Checkpointing;
+  #now: Now;
+  #hasStopped = false;
+  #hasFailed = false;
+
+  /** `tree` is at `recovered.baseZxid`. Follow with `start`. Made by `Recovery`. */
+  constructor(config: MemberConfig, tree: DataTree, recovered: ZabRecovered, now: Now) {
+    const { baseZxid } = recovered;
+    assert(
+      tree.lastZxid === baseZxid,
+      () => `Cannot start with a tree at ${formatZxid(tree.lastZxid)} and a log after ${formatZxid(baseZxid)}`,
+    );
+    this.#config = config;
+    this.#now = now;
+    this.#state = { tree };
+    const outbox = this.#outbox;
+    this.#routing = new Routing(config, this.#routingZab(), outbox, () => this.#entry);
+    this.#entry = new Entry(config, this.#state, this.#entryHost());
+    this.#calls = new Calls(this.#entry);
+    this.#sessionCalls = new SessionCalls(this.#entry);
+    this.#checkpointing = new Checkpointing(config.limits, this.#state, outbox, (zxid) => this.#zab.checkpointed(zxid));
+    const host = new MemberZabHost({
+      outbox,
+      entry: this.#entry,
+      routing: this.#routing,
+      checkpointing: this.#checkpointing,
+      now: () => this.#now,
+      replaceTree: (replaced) => {
+        this.#state.tree = replaced;
+      },
+      fail: (reason) => this.#fail(reason),
+      hasFailed: () => this.#hasFailed,
+    });
+    this.#zab = new Zab(config, host, recovered);
+  }
+
+  /** Delivers what is known to be committed and begins to look for a leader. Called once, first. */
+  start(now: Now): readonly PeerAction[] {
+    this.#now = now;
+    this.#zab.start(now.monotonicMs);
+    this.#routing.settle();
+    return this.#outbox.take();
+  }
+
+  /** Takes one event. Actions are in the order in which they must be carried out. After `fail` nothing happens any more. */
+  step(event: PeerEvent, now: Now): readonly PeerAction[] {
+    if (this.#hasFailed) return [];
+    this.#now = now;
+    this.#route(event);
+    // What waited for a leader goes out in the very step in which one was found; after a turn's end, with that turn.
+    if (this.#routing.settle() && event.kind === 'turnEnded') this.#turnEnded();
+    if (this.#entry.isStopping && !this.#hasStopped && this.#entry.isIdle) this.#stop();
+    return this.#outbox.take();
+  }
+
+  get status(): MemberStatus {
+    const { status } = this.#zab;
+    return memberStatus({ config: this.#config, zab: status, entry: this.#entry, routing: this.#routing });
+  }
+
+  #route(event: PeerEvent): void {
+    const nowMs = this.#now.monotonicMs;
+    switch (event.kind) {
+      case 'tick':
+        this.#zab.tick(nowMs);
+        this.#entry.tick();
+        return this.#routing.tick(this.#now);
+      case 'turnEnded':
+        return this.#turnEnded();
+      case 'linkUp':
+        this.#routing.linkUp(event.sid, event.link);
+        return this.#zab.linkUp(event.sid, event.link, nowMs);
+      case 'linkDown':
+        this.#routing.linkDown(event.sid, event.link);
+        return this.#zab.linkDown(event.sid, event.link, nowMs);
+      case 'peerMessage':
+        return this.#message(event.sid, event.link, event.message);
+      case 'persisted':
+        return this.#zab.persisted(event.ticket, nowMs);
+      case 'storageFailed':
+        return this.#fail(`The disk failed: ${event.reason}`);
+      case 'checkpointReady':
+        return this.#checkpointing.ready();
+      case 'checkpointWritten':
+        return this.#checkpointing.written(event.zxid);
+      case 'stateOpened':
+        return this.#zab.stateOpened(event.stream, event.zxid, nowMs);
+      case 'stateSent':
+        return this.#zab.stateSent(event.stream, nowMs);
+      case 'stateFailed':
+        return this.#zab.stateFailed(event.stream, event.reason, nowMs);
+      case 'openSession':
+        return this.#sessionCalls.open(event);
+      case 'attachSession':
+        return this.#sessionCalls.attach(event);
+      case 'keepAlive':
+        return this.#sessionCalls.keepAlive(event);
+      case 'heard':
+        return this.#entry.attachments.heard(event.attachment);
+      case 'detached':
+        return this.#entry.attachments.detached(event.attachment);
+      case 'call':
+        return this.#calls.take(event.call);
+      case 'stop':
+        return this.#entry.stop();
+      default:
+        unreachable(event);
+    }
+  }
+
+  #message(sid: number, link: number, message: PeerMessage): void {
+    this.#routing.heard(sid, link, this.#now);
+    switch (message.kind) {
+      case 'forward':
+      case 'syncRequest':
+      case 'syncReply':
+      case 'touch':
+      case 'revalidate':
+      case 'revalidated':
+      case 'sessionMoved':
+        return this.#routing.fromPeer(sid, link, message, this.#now);
+      default:
+        this.#zab.message(sid, link, message, this.#now.monotonicMs);
+    }
+  }
+
+  /** Requests first, so that what they become leaves with this very turn. */
+  #turnEnded(): void {
+    this.#entry.turnEnded();
+    this.#routing.desk?.turnEnded();
+    this.#zab.turnEnded(this.#now.monotonicMs);
+    this.#checkpointing.turnEnded();
+  }
+
+  /** Nobody waits for an answer any more: lets the clients go, and the ensemble know at once. */
+  #stop(): void {
+    this.#hasStopped = true;
+    this.#entry.attachments.closeAll('UNAVAILABLE', 'This member is stopping');
+    if (this.#zab.status.state === 'leading') this.#zab.resign('this member is stopping', this.#now.monotonicMs);
+    this.#outbox.push({ kind: 'stopped' });
+  }
+
+  #fail(reason: string): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    this.#outbox.push({ kind: 'fail', reason });
+  }
+
+  #routingZab(): RoutingZab {
+    return {
+      propose: (payload) => this.#zab.propose(payload),
+      lastLogged: () => this.#zab.status.lastLogged,
+      committed: () => this.#zab.status.committed,
+      confirmLeadership: () => this.#zab.confirmLeadership(),
+      isLearner: (sid) => this.#zab.status.learners.some((learner) => learner.sid === sid && learner.synced),
+    };
+  }
+
+  #entryHost(): EntryHost {
+    const outbox = this.#outbox;
+    return {
+      now: () => this.#now,
+      upstream: () => this.#routing.upstream,
+      readFault: () => this.#routing.readFault(this.#now.monotonicMs),
+      answer: (callId, answer) => this.#answer(callId, answer),
+      closeAttachment: (attachment, code, reason) => outbox.push({ kind: 'closeAttachment', attachment, code, reason }),
+      sessionReady: (ready) => outbox.push({ kind: 'sessionReady', ...ready }),
+      sessionAlive: (callId, timeoutMs) => outbox.push({ kind: 'sessionAlive', callId, timeoutMs }),
+    };
+  }
+
+  #answer(callId: number, answer: Answer): void {
+    const { lastZxid } = this.#state.tree;
+    assert(
+      answer.zxid <= lastZxid,
+      () => `P12: call ${callId} is answered at ${formatZxid(answer.zxid)}, applied is ${formatZxid(lastZxid)}`,
+    );
+    this.#outbox.push({ kind: 'answer', callId, answer });
+  }
+}

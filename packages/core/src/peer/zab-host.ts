@@ -1,0 +1,132 @@
+/**
+ * What the agreement asks of the member around it, carried out: messages and disk work become actions, committed txns are
+ * applied, a snapshot from the leader becomes the tree. Called from inside the agreement, so it never calls back into it.
+ */
+import { assert, DecodeError, formatZxid, type Sid, type Zxid } from '@quorate/protocol';
+import type { Entry } from '../pipeline/entry.ts';
+import { finish } from '../pipeline/finish.ts';
+import type { DataTree } from '../tree/data-tree.ts';
+import { TreeLoader } from '../tree/tree-loader.ts';
+import { decodeTxn } from '../tree/txn-codec.ts';
+import type { Standing, StorageCommand, ZabHost } from '../zab/host.ts';
+import type { LogRecord, StateRecord, ZabMessage } from '../zab/messages.ts';
+import type { Checkpointing } from './checkpointing.ts';
+import type { Now } from './events.ts';
+import type { Outbox } from './outbox.ts';
+import type { Routing } from './routing.ts';
+
+/** The parts of the member that the agreement reaches. */
+export interface ZabHostParts {
+  readonly outbox: Outbox;
+  readonly entry: Entry;
+  readonly routing: Routing;
+  readonly checkpointing: Checkpointing;
+  /** The clocks at this step. */
+  readonly now: () => Now;
+  readonly replaceTree: (tree: DataTree) => void;
+  /** The member cannot go on; says so once. */
+  readonly fail: (reason: string) => void;
+  /** True once it has failed: nothing is applied any more. */
+  readonly hasFailed: () => boolean;
+}
+
+export class MemberZabHost implements ZabHost {
+  readonly #parts: ZabHostParts;
+  #loader: TreeLoader | undefined;
+
+  constructor(parts: ZabHostParts) {
+    this.#parts = parts;
+  }
+
+  send(sid: Sid, link: number, message: ZabMessage): void {
+    this.#parts.outbox.push({ kind: 'send', sid, link, message });
+  }
+
+  persist(command: StorageCommand): number {
+    return this.#parts.outbox.persist(command);
+  }
+
+  deliver(record: LogRecord): void {
+    const { entry, routing, checkpointing, hasFailed } = this.#parts;
+    if (hasFailed()) return;
+    this.#decoding(`Cannot read txn ${formatZxid(record.zxid)}`, () => {
+      finish(entry, routing.desk, record.zxid, decodeTxn(record.payload));
+    });
+    checkpointing.delivered(record.payload.length);
+  }
+
+  standing(standing: Standing): void {
+    const { routing, now } = this.#parts;
+    routing.stand(standing, now());
+  }
+
+  closeLink(sid: Sid, link: number, reason: string): void {
+    this.#parts.outbox.push({ kind: 'closeLink', sid, link, reason });
+  }
+
+  openState(stream: number): void {
+    this.#parts.outbox.push({ kind: 'openState', stream });
+  }
+
+  sendState(stream: number, sid: Sid, link: number): void {
+    this.#parts.outbox.push({ kind: 'sendState', stream, sid, link });
+  }
+
+  closeState(stream: number): void {
+    this.#parts.outbox.push({ kind: 'closeState', stream });
+  }
+
+  installBegin(): void {
+    this.#parts.checkpointing.installBegin();
+    this.#loader = new TreeLoader();
+  }
+
+  installRecords(records: readonly StateRecord[]): void {
+    const loader = this.#loader;
+    assert(loader !== undefined, () => 'Records of a snapshot came, but none was begun');
+    this.#decoding('Cannot read the snapshot from the leader', () => loader.add(records));
+  }
+
+  installEnd(zxid: Zxid): void {
+    const { entry, checkpointing, replaceTree } = this.#parts;
+    const loader = this.#loader;
+    assert(loader !== undefined, () => 'A snapshot ended, but none was begun');
+    this.#loader = undefined;
+    this.#decoding('Cannot use the snapshot from the leader', () => {
+      const tree = loader.finish(zxid);
+      const before = entry.state.tree.lastZxid;
+      assert(zxid >= before, () => `P12: snapshot at ${formatZxid(zxid)}, though ${formatZxid(before)} was applied`);
+      replaceTree(tree);
+      entry.treeReplaced(zxid);
+    });
+    checkpointing.installOver(true);
+  }
+
+  installAbort(): void {
+    this.#loader = undefined;
+    this.#parts.checkpointing.installOver(false);
+  }
+
+  leadershipConfirmed(seq: number): void {
+    const { routing, now } = this.#parts;
+    routing.confirmed(seq, now());
+  }
+
+  fail(reason: string): void {
+    this.#parts.fail(reason);
+  }
+
+  trace(name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>): void {
+    this.#parts.outbox.push({ kind: 'trace', name, fields });
+  }
+
+  /** Bytes that were agreed on and cannot be read leave no way to go on in step with the others. */
+  #decoding(what: string, use: () => void): void {
+    try {
+      use();
+    } catch (cause) {
+      if (!(cause instanceof DecodeError)) throw cause;
+      this.#parts.fail(`${what}: ${cause.message}`);
+    }
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * The parts at the member where clients' calls come in, and the one face through which they reach the leader, be it
+ * this member or another. What each part does is in its own file; calls are taken apart in `calls.ts` (operations) and
+ * `session-calls.ts` (opening, attaching, keeping alive).
+ */
+import type { Answer, ErrorCode, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { Limits, Timing } from '../peer/config.ts';
+import type { Now } from '../peer/events.ts';
+import type { RequestMessage } from '../peer/messages.ts';
+import { Attachments } from './attachments.ts';
+import type { CurrentTree } from './current-tree.ts';
+import { Deadlines } from './deadlines.ts';
+import { Outstanding } from './outstanding.ts';
+import type { Refusal } from './refusal.ts';
+import { type AskClaim, SessionClaims } from './session-claims.ts';
+import { SessionOrder } from './session-order.ts';
+import { SyncRequests } from './sync.ts';
+import type { WriteRequest } from './write-request.ts';
+
+/** The way to the leader; there is one only while this member leads or follows. */
+export interface Upstream {
+  /** Writes to be ordered, in this order. */
+  forward(requests: readonly WriteRequest[]): void;
+  send(message: RequestMessage): void;
+}
+
+/** What the entry needs of the member around it. */
+export interface EntryHost {
+  /** The clocks at this step. */
+  readonly now: () => Now;
+  /** Undefined while there is no leader. */
+  readonly upstream: () => Upstream | undefined;
+  /** Why reads are not answered now, or undefined when they are. */
+  readonly readFault: () => Refusal | undefined;
+  answer(callId: number, answer: Answer): void;
+  closeAttachment(attachment: number, code: ErrorCode, reason: string): void;
+  sessionReady(ready: SessionReady): void;
+  sessionAlive(callId: number, timeoutMs: number): void;
+}
+
+/** A session that was opened or attached. */
+export interface SessionReady {
+  readonly callId: number;
+  readonly attachment: number;
+  readonly session: SessionId;
+  readonly token: Uint8Array;
+  readonly timeoutMs: number;
+  readonly resumed: boolean;
+}
+
+export interface EntryOptions {
+  readonly sid: Sid;
+  readonly incarnation: number;
+  readonly firstSessionId: SessionId;
+  readonly timing: Timing;
+  readonly limits: Limits;
+}
+
+export class Entry {
+  readonly options: EntryOptions;
+  readonly state: CurrentTree;
+  readonly host: EntryHost;
+  readonly deadlines = new Deadlines();
+  readonly order: SessionOrder;
+  readonly outstanding: Outstanding;
+  readonly syncs: SyncRequests;
+  readonly claims: SessionClaims;
+  readonly attachments: Attachments;
+  #toldMs = 0;
+  #isStopping = false;
+
+  constructor(options: EntryOptions, state: CurrentTree, host: EntryHost) {
+    const { sid, incarnation, limits } = options;
+    const { outstandingMax: countMax, outstandingBytesMax: bytesMax } = limits;
+    const { deadlines } = this;
+    this.options = options;
+    this.state = state;
+    this.host = host;
+    this.order = new SessionOrder((callId, answer) => host.answer(callId, answer));
+    this.outstanding = new Outstanding({ sid, incarnation, countMax, bytesMax, deadlines });
+    this.syncs = new SyncRequests(deadlines);
+    this.claims = new SessionClaims(deadlines, countMax);
+    this.attachments = new Attachments((attachment, code, reason) => host.closeAttachment(attachment, code, reason));
+  }
+
+  /** No new calls are taken. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Nobody waits for an answer. */
+  get isIdle(): boolean {
+    return this.order.held === 0 && this.outstanding.count === 0 && this.claims.count === 0;
+  }
+
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Asks the leader about a session; undefined while there is none. */
+  get askClaim(): AskClaim | undefined {
+    const upstream = this.host.upstream();
+    if (upstream === undefined) return undefined;
+    return (seq, { session, token, own }) => upstream.send({ kind: 'revalidate', seq, session, token, own });
+  }
+
+  /** A leader was found: everything that waits for one is sent again, in order. */
+  leaderFound(upstream: Upstream): void {
+    this.#tell(upstream);
+    const { attachments } = this;
+    this.outstanding.forwardAgain(
+      (requests) => upstream.forward(requests),
+      (attachment) => !attachments.isConnected(attachment),
+    );
+    const { askClaim } = this;
+    if (askClaim !== undefined) this.claims.askAgain(askClaim);
+    this.syncs.askAgain();
+  }
+
+  /** End of a turn: sends what it has gathered. */
+  turnEnded(): void {
+    const upstream = this.host.upstream();
+    if (upstream === undefined) return;
+    this.outstanding.flush((requests) => upstream.forward(requests));
+    this.syncs.flush((seq) => upstream.send({ kind: 'syncRequest', seq }));
+  }
+
+  /** Time has passed. */
+  tick(): void {
+    const now = this.host.now();
+    const upstream = this.host.upstream();
+    this.deadlines.expire(now.monotonicMs);
+    if (upstream === undefined) this.attachments.closeOverdue(now.monotonicMs);
+    else if (now.monotonicMs - this.#toldMs >= this.options.timing.heartbeatMs) this.#tell(upstream);
+  }
+
+  /** The leader's answer to something that was asked. */
+  fromLeader(message: Extract<RequestMessage, { kind: 'syncReply' | 'revalidated' | 'sessionMoved' }>): void {
+    if (message.kind === 'syncReply') this.syncs.reply(message.seq, message.zxid, this.state.tree.lastZxid);
+    else if (message.kind === 'revalidated') this.claims.reply(message.seq, message.timeoutMs, message.error);
+    else this.attachments.lost(message.session, 'SESSION_MOVED', 'The session is attached to another member now');
+  }
+
+  /** A snapshot replaced the tree, which is at `zxid`. */
+  treeReplaced(zxid: Zxid): void {
+    const { sessions } = this.state.tree;
+    this.outstanding.jumped();
+    this.syncs.applied(zxid);
+    this.attachments.closeUnknown((session) => sessions.get(session) !== undefined);
+  }
+
+  /** P11: whoever was heard from is made known to the leader with the next heartbeat. */
+  #tell(upstream: Upstream): void {
+    const nowMs = this.host.now().monotonicMs;
+    this.#toldMs = nowMs;
+    const sessions = this.attachments.takeHeard(nowMs);
+    if (sessions.length > 0) upstream.send({ kind: 'touch', sessions });
+  }
+}

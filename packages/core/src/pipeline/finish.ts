@@ -1,0 +1,19 @@
+/**
+ * The end of a write's way, on every member alike: its txn is applied, then the call it answers is answered, if it came in
+ * here, then what waited behind it. All of that before the next txn is applied (P1, P12).
+ */
+import { formatSessionId, type Zxid } from '@quorate/protocol';
+import type { Txn } from '../tree/txn.ts';
+import type { Entry } from './entry.ts';
+import type { LeaderDesk } from './leader-desk.ts';
+
+/** Applies the committed txn at `zxid`, the next in order. `desk` is there while this member leads. */
+export function finish(entry: Entry, desk: LeaderDesk | undefined, zxid: Zxid, txn: Txn): void {
+  const { state, outstanding, syncs, attachments } = entry;
+  state.tree.apply(zxid, txn);
+  desk?.applied(zxid);
+  outstanding.delivered(txn.origin, zxid, txn);
+  syncs.applied(zxid);
+  if (txn.body.kind !== 'closeSession') return;
+  attachments.lost(txn.session, 'SESSION_EXPIRED', `Session ${formatSessionId(txn.session)} has ended`);
+}

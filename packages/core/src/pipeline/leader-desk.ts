@@ -1,0 +1,190 @@
+/**
+ * What only the leader does with requests, its own and its learners': gives them their place in the history, says who
+ * owns a session and whether it lives, ends those that nobody heard from, and answers for its leadership.
+ * One desk lives as long as one leadership; it is made when the tree holds all that the epoch starts from (P4).
+ */
+import {
+  assert,
+  type ErrorCode,
+  formatSessionId,
+  formatZxid,
+  NO_SESSION,
+  type SessionId,
+  type Sid,
+  type Zxid,
+} from '@quorate/protocol';
+import type { Now } from '../peer/events.ts';
+import type { RequestMessage } from '../peer/messages.ts';
+import type { Txn } from '../tree/txn.ts';
+import { encodeTxn } from '../tree/txn-codec.ts';
+import type { CurrentTree } from './current-tree.ts';
+import { Preparation } from './prepare.ts';
+import { type Refusal, refusal } from './refusal.ts';
+import { isSameToken } from './session-token.ts';
+import { SessionTracker } from './session-tracker.ts';
+import { SyncRounds } from './sync.ts';
+import type { WriteRequest } from './write-request.ts';
+
+/** What the desk needs of the member around it. */
+export interface DeskHost {
+  /** Gives the payload its place in the history: `Zab.propose`. */
+  propose(payload: Uint8Array): Zxid;
+  /** Last position in this member's log. */
+  lastLogged(): Zxid;
+  committed(): Zxid;
+  /** Begins a round that confirms this leadership: `Zab.confirmLeadership`. */
+  confirmLeadership(): number;
+  /** Sends to a member, which may be this one; one that is not here hears nothing. */
+  reply(sid: Sid, message: RequestMessage): void;
+}
+
+export interface DeskOptions {
+  /** Width of an expiry bucket, ms. */
+  readonly tickMs: number;
+  /** All members, this one among them. */
+  readonly members: readonly Sid[];
+}
+
+/** Sessions ended in one step: thousands that end together must not hold up those that live (case C020). */
+const EXPIRE_MAX = 500;
+
+/** The last write taken from one run of one member. */
+interface Taken {
+  readonly incarnation: number;
+  readonly seq: number;
+}
+
+export class LeaderDesk {
+  readonly #host: DeskHost;
+  readonly #members: readonly Sid[];
+  readonly #tracker: SessionTracker;
+  readonly #preparation: Preparation;
+  readonly #rounds = new SyncRounds();
+  readonly #taken = new Map<Sid, Taken>();
+
+  constructor(options: DeskOptions, state: CurrentTree, host: DeskHost, nowMs: number) {
+    const { tree } = state;
+    assert(
+      tree.lastZxid === host.lastLogged(),
+      () => `P4: leading with a log up to ${formatZxid(host.lastLogged())}, applied only ${formatZxid(tree.lastZxid)}`,
+    );
+    this.#host = host;
+    this.#members = options.members;
+    this.#preparation = new Preparation(tree);
+    this.#tracker = new SessionTracker(options.tickMs, nowMs);
+    for (const id of tree.sessions.ids()) {
+      const session = tree.sessions.get(id);
+      if (session !== undefined) this.#tracker.add(id, session.timeoutMs, undefined);
+    }
+  }
+
+  /** Sessions that this leader believes alive. */
+  get sessionCount(): number {
+    return this.#tracker.size;
+  }
+
+  /** Records held for what is proposed and not applied. */
+  get inFlight(): number {
+    return this.#preparation.size;
+  }
+
+  /** Orders a member's writes, in the order given. */
+  order(sid: Sid, requests: readonly WriteRequest[], now: Now): void {
+    for (const request of requests) {
+      const last = this.#taken.get(sid);
+      // P6: whatever a member does, one write of one run of it becomes at most one txn of this leadership.
+      if (last?.incarnation === request.incarnation && request.seq <= last.seq) continue;
+      this.#taken.set(sid, { incarnation: request.incarnation, seq: request.seq });
+      this.#order(sid, request, now);
+    }
+  }
+
+  /** These sessions were heard from. */
+  touch(sessions: readonly SessionId[]): void {
+    for (const session of sessions) this.#tracker.touch(session);
+  }
+
+  /** A member asks whether a session is alive and its client's own, and with `own` attaches it there. */
+  revalidate(sid: Sid, message: Extract<RequestMessage, { kind: 'revalidate' }>): void {
+    const { seq, session, token, own } = message;
+    const known = this.#preparation.session(session);
+    const error: ErrorCode | undefined =
+      known === undefined || !isSameToken(known.token, token) ? 'SESSION_EXPIRED' : undefined;
+    if (error === undefined) {
+      this.#tracker.touch(session);
+      if (own) this.#own(session, sid);
+    }
+    this.#host.reply(sid, { kind: 'revalidated', seq, timeoutMs: known?.timeoutMs ?? 0, error });
+  }
+
+  /** A member asks how far it must have applied. */
+  sync(sid: Sid, seq: number): void {
+    this.#rounds.ask(sid, seq);
+  }
+
+  /** Ends sessions that nobody heard from in time. */
+  tick(now: Now): void {
+    for (const session of this.#tracker.advance(now.monotonicMs, EXPIRE_MAX)) {
+      assert(
+        this.#preparation.session(session) !== undefined,
+        () => `P9: session ${formatSessionId(session)} is to expire, but is not open`,
+      );
+      this.#propose(this.#preparation.expire(session, now.wallMs));
+    }
+  }
+
+  turnEnded(): void {
+    this.#rounds.flush(
+      () => this.#host.confirmLeadership(),
+      () => this.#host.committed(),
+    );
+  }
+
+  /** A quorum has confirmed this leadership since that round was begun. */
+  confirmed(round: number): void {
+    this.#rounds.confirmed(round, ({ sid, seq }, zxid) => this.#host.reply(sid, { kind: 'syncReply', seq, zxid }));
+  }
+
+  /** The txn at `zxid` has just been applied to the tree. */
+  applied(zxid: Zxid): void {
+    this.#preparation.applied(zxid);
+  }
+
+  #order(sid: Sid, request: WriteRequest, now: Now): void {
+    const { session, attached } = request;
+    if (session !== NO_SESSION) this.#tracker.touch(session);
+    const txn = this.#preparation.prepare(request, sid, now.wallMs, this.#ownerFault(sid, request));
+    if (attached && txn.body.kind !== 'error') this.#adopt(session, sid);
+    this.#propose(txn);
+    if (txn.body.kind === 'createSession') {
+      this.#tracker.add(session, txn.body.timeoutMs, attached ? sid : undefined);
+    } else if (txn.body.kind === 'closeSession') this.#tracker.remove(session);
+  }
+
+  #propose(txn: Txn): void {
+    const zxid = this.#host.propose(encodeTxn(txn));
+    this.#preparation.proposed(zxid, txn);
+  }
+
+  /** P10: a write that came by an attachment counts only while the session is attached there (ZOOKEEPER-710). */
+  #ownerFault(sid: Sid, request: WriteRequest): Refusal | undefined {
+    if (!request.attached) return undefined;
+    const owner = this.#tracker.owner(request.session);
+    if (owner === undefined || owner === sid) return undefined;
+    return refusal('SESSION_MOVED', `Session ${formatSessionId(request.session)} is attached to another member now`);
+  }
+
+  /** A new leader learns from the first write where a session is attached. */
+  #adopt(session: SessionId, sid: Sid): void {
+    if (this.#tracker.owner(session) === undefined) this.#tracker.setOwner(session, sid);
+  }
+
+  #own(session: SessionId, sid: Sid): void {
+    const before = this.#tracker.owner(session);
+    this.#tracker.setOwner(session, sid);
+    // A new leader does not know where the session was: whoever else has it attached lets go of it.
+    for (const former of before === undefined ? this.#members : [before]) {
+      if (former !== sid) this.#host.reply(former, { kind: 'sessionMoved', session });
+    }
+  }
+}

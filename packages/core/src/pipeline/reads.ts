@@ -1,0 +1,65 @@
+/** Answers from the tree: what a read gets, and what a write gets once its txn has been applied. Copies no data. */
+import {
+  type Answer,
+  assert,
+  formatZxid,
+  type OpResult,
+  type ReadOp,
+  type Stat,
+  unreachable,
+  type Zxid,
+} from '@quorate/protocol';
+import type { DataTree } from '../tree/data-tree.ts';
+import type { Txn } from '../tree/txn.ts';
+import { refusal, refused } from './refusal.ts';
+
+/** The answer to a read, from the tree as it is now. */
+export function readAnswer(tree: DataTree, op: ReadOp): Answer {
+  const stat = tree.stat(op.path);
+  const zxid = tree.lastZxid;
+  if (stat === undefined)
+    return refused(refusal('NO_NODE', `Cannot read ${op.path}: it does not exist`, op.path), zxid);
+  switch (op.kind) {
+    case 'exists':
+      return { zxid, result: { kind: 'exists', stat } };
+    case 'getData':
+      return { zxid, result: { kind: 'getData', data: tree.data(op.path), stat } };
+    case 'getChildren':
+      return { zxid, result: { kind: 'getChildren', children: tree.children(op.path) ?? [], stat } };
+    default:
+      return unreachable(op);
+  }
+}
+
+/** The answer to a write whose txn is the last that was applied. */
+export function writeAnswer(tree: DataTree, zxid: Zxid, txn: Txn): Answer {
+  assert(
+    tree.lastZxid === zxid,
+    () => `P1: write ${formatZxid(zxid)} is answered at ${formatZxid(tree.lastZxid)}, not when it is applied`,
+  );
+  const { body } = txn;
+  if (body.kind === 'error') return refused(body, zxid);
+  return { zxid, result: writeResult(tree, body) };
+}
+
+function writeResult(tree: DataTree, body: Exclude<Txn['body'], { kind: 'error' }>): OpResult {
+  switch (body.kind) {
+    case 'create':
+      return { kind: 'create', path: body.path, stat: statOf(tree, body.path) };
+    case 'setData':
+      return { kind: 'setData', stat: statOf(tree, body.path) };
+    case 'delete':
+      return { kind: 'delete' };
+    case 'closeSession':
+    case 'createSession':
+      return { kind: 'closeSession' };
+    default:
+      return unreachable(body);
+  }
+}
+
+function statOf(tree: DataTree, path: string): Stat {
+  const stat = tree.stat(path);
+  assert(stat !== undefined, () => `P1: ${path} was written by the txn just applied and is not there`);
+  return stat;
+}
