@@ -44,9 +44,9 @@ function protocolLimits(): Rows {
   return names.map((name) => [name, String(values[name])]);
 }
 
-/** environment name | default | allowed */
+/** environment name | default | what it is for */
 function config(): Rows {
-  return KEY_NAMES.map((name) => [environmentName(name), KEYS[name].defaultText, KEYS[name].allowed]);
+  return KEY_NAMES.map((name) => [environmentName(name), KEYS[name].defaultText, KEYS[name].help]);
 }
 
 /** port | who connects: by the defaults of the configuration */
