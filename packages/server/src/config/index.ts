@@ -2,7 +2,7 @@
 export { formatHostPort, type HostPort, isWildcard, parseHostPort } from './address.ts';
 export { ConfigError } from './config-error.ts';
 export { environmentName, flagName, type Key, type KeyGroup } from './key.ts';
-export { KEY_NAMES, KEYS, type KeyName } from './key-table.ts';
+export { KEY_NAMES, KEYS, type KeyName, type KeyValue } from './key-table.ts';
 export { formatMembers, type MemberAddress, parseMembers } from './members.ts';
 export {
   configOf,

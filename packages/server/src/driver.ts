@@ -1,0 +1,263 @@
+/**
+ * Owns one core: feeds it events one at a time, carries its actions out in order, and reports every completion. It
+ * decides nothing: what must wait for the disk is the core's to know.
+ *
+ * Events gather until the loop has read all that is at hand; then one turn takes them all, says `turnEnded`, and each
+ * connection gets one write. A broken invariant or a failed disk ends the member (C167): `onFatal` is called once and
+ * nothing happens after it.
+ */
+import type { MemberStatus, Now, PeerAction, PeerEvent } from '@quorate/core';
+import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
+import type { MemberStore, StoreEvents } from '@quorate/storage';
+import { Calls } from './calls.ts';
+import type { Log } from './logging.ts';
+import type { Links } from './peers/links.ts';
+import { StateSender } from './state-sender.ts';
+
+/** What the driver needs of a core. */
+export interface Core {
+  step(event: PeerEvent, now: Now): readonly PeerAction[];
+  readonly status: MemberStatus;
+}
+
+/** A stream or socket that a session is attached to. */
+export interface Attachment {
+  /** End of a turn in which it was answered: write. */
+  flush(): void;
+  /** Its session has ended or moved, or this member cannot serve it: say so and end. */
+  close(code: ErrorCode, reason: string): void;
+}
+
+export interface DriverOptions {
+  readonly links: Pick<Links, 'send' | 'flush' | 'close' | 'get'>;
+  readonly log: Log;
+  /** Called once when the member cannot go on; the process must end. */
+  readonly onFatal: (reason: string) => void;
+  /** The member's place has changed. At most once a turn. */
+  readonly onStatus: () => void;
+  /** `stop` has been answered. */
+  readonly onStopped: () => void;
+}
+
+/** Events of one turn; what is beyond waits for the next one, so that answers are not held back. */
+const TURN_EVENTS_MAX = 4_096;
+
+/** The core is told that time has passed this often, ms. */
+const TICK_MS = 50;
+
+/** Reads both clocks. */
+export function readClocks(): Now {
+  return { monotonicMs: performance.now(), wallMs: Date.now() };
+}
+
+export class Driver {
+  readonly calls = new Calls();
+  readonly #options: DriverOptions;
+  readonly #attachments = new Map<number, Attachment>();
+  /** Attachments that were answered in this turn. */
+  readonly #answered = new Set<Attachment>();
+  readonly #stateSender: StateSender;
+  #queue: PeerEvent[] = [];
+  #core: Core | undefined;
+  #store: MemberStore | undefined;
+  #isScheduled = false;
+  #isOver = false;
+  #hasStatusChanged = false;
+  #lastAttachment = 0;
+  #ticker: NodeJS.Timeout | undefined;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.#stateSender = new StateSender(options.links, (event) => this.post(event));
+  }
+
+  /** What the store reports goes here. */
+  readonly storeEvents: StoreEvents = {
+    persisted: (ticket) => this.post({ kind: 'persisted', ticket }),
+    failed: (reason) => this.post({ kind: 'storageFailed', reason }),
+    checkpointReady: () => this.post({ kind: 'checkpointReady' }),
+    checkpointWritten: (zxid) => this.post({ kind: 'checkpointWritten', zxid }),
+    stateOpened: (stream, zxid) => this.post({ kind: 'stateOpened', stream, zxid }),
+    stateFailed: (stream, reason) => this.post({ kind: 'stateFailed', stream, reason }),
+  };
+
+  /** Takes a recovered core into service. `first` are the actions that recovery gave. */
+  start(core: Core, store: MemberStore, first: readonly PeerAction[]): void {
+    this.#core = core;
+    this.#store = store;
+    this.#stateSender.start(store);
+    this.#guard(() => this.#execute(first));
+    this.#ticker = setInterval(() => this.post({ kind: 'tick' }), TICK_MS);
+    this.post({ kind: 'tick' });
+  }
+
+  /** Undefined before `start`. */
+  get status(): MemberStatus | undefined {
+    return this.#core?.status;
+  }
+
+  /** Hands an event to the core, in the next turn. */
+  post(event: PeerEvent): void {
+    if (this.#isOver) return;
+    this.#queue.push(event);
+    this.#schedule();
+  }
+
+  /** A new attachment's number. */
+  attach(attachment: Attachment): number {
+    this.#attachments.set(++this.#lastAttachment, attachment);
+    return this.#lastAttachment;
+  }
+
+  /** The stream or socket is gone: nothing more goes to it. */
+  detach(number: number): void {
+    if (this.#attachments.delete(number)) this.post({ kind: 'detached', attachment: number });
+  }
+
+  /** Asks for a flush of an attachment at the end of this turn. */
+  answered(attachment: Attachment): void {
+    this.#answered.add(attachment);
+  }
+
+  get attachments(): number {
+    return this.#attachments.size;
+  }
+
+  /** Closes every attachment with the same word. */
+  closeAttachments(code: ErrorCode, reason: string): void {
+    for (const attachment of [...this.#attachments.values()]) attachment.close(code, reason);
+  }
+
+  /** Nothing happens after this. Idempotent. */
+  halt(): void {
+    this.#isOver = true;
+    this.#queue = [];
+    clearInterval(this.#ticker);
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled || this.#core === undefined) return;
+    this.#isScheduled = true;
+    setImmediate(this.#turn);
+  }
+
+  readonly #turn = (): void => {
+    this.#isScheduled = false;
+    if (this.#isOver) return;
+    this.#guard(() => this.#runTurn());
+    if (this.#queue.length > 0) this.#schedule();
+  };
+
+  #runTurn(): void {
+    const now = readClocks();
+    let events = this.#queue;
+    if (events.length > TURN_EVENTS_MAX) {
+      this.#queue = events.slice(TURN_EVENTS_MAX);
+      events = events.slice(0, TURN_EVENTS_MAX);
+    } else this.#queue = [];
+    for (const event of events) {
+      this.#step(event, now);
+      if (this.#isOver) return;
+    }
+    this.#step({ kind: 'turnEnded' }, now);
+    if (this.#isOver) return;
+    this.#options.links.flush();
+    for (const attachment of this.#answered) attachment.flush();
+    this.#answered.clear();
+    if (this.#hasStatusChanged) {
+      this.#hasStatusChanged = false;
+      this.#options.onStatus();
+    }
+  }
+
+  #step(event: PeerEvent, now: Now): void {
+    const actions = this.#core?.step(event, now) ?? [];
+    if (actions.length > 0) this.#execute(actions);
+  }
+
+  /** An error in the core, or in carrying out what it asked for, leaves a state that nobody can vouch for. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#fail((error as Error).stack ?? String(error));
+    }
+  }
+
+  #fail(reason: string): void {
+    if (this.#isOver) return;
+    this.halt();
+    this.#options.onFatal(reason);
+  }
+
+  #execute(actions: readonly PeerAction[]): void {
+    for (const action of actions) {
+      this.#one(action);
+      if (this.#isOver) return;
+    }
+  }
+
+  #one(action: PeerAction): void {
+    switch (action.kind) {
+      case 'send':
+        return this.#options.links.send(action.sid, action.link, action.message);
+      case 'closeLink':
+        return this.#options.links.close(action.sid, action.link, action.reason);
+      case 'answer':
+        return this.calls.answer(action.callId, action.answer);
+      case 'sessionReady':
+        return this.calls.sessionReady(action.callId, action);
+      case 'sessionAlive':
+        return this.calls.sessionAlive(action.callId, action.timeoutMs);
+      case 'closeAttachment':
+        this.#attachments.get(action.attachment)?.close(action.code, action.reason);
+        return;
+      case 'statusChanged':
+        this.#hasStatusChanged = true;
+        return;
+      case 'stopped':
+        return this.#options.onStopped();
+      case 'fail':
+        return this.#fail(action.reason);
+      case 'trace':
+        return this.#options.log.info(action.name, action.fields);
+      default:
+        return this.#storage(action);
+    }
+  }
+
+  #storage(action: Extract<PeerAction, { kind: StorageAction }>): void {
+    const store = this.#store;
+    if (store === undefined) throw new Error('The core asked for the disk before the driver was started');
+    switch (action.kind) {
+      case 'persist':
+        return store.submit(action.ticket, action.command);
+      case 'checkpointPut':
+        return store.checkpointPut(action.records);
+      case 'checkpointCommit':
+        return store.checkpointCommit(action.zxid);
+      case 'checkpointAbort':
+        return store.checkpointAbort();
+      case 'openState':
+        return store.openState(action.stream);
+      case 'sendState':
+        return this.#stateSender.send(action);
+      case 'closeState':
+        return this.#stateSender.close(action.stream);
+      default:
+        return unreachable(action);
+    }
+  }
+}
+
+type StorageAction =
+  | 'persist'
+  | 'checkpointPut'
+  | 'checkpointCommit'
+  | 'checkpointAbort'
+  | 'openState'
+  | 'sendState'
+  | 'closeState';
+
+/** Session ids that events carry. */
+export type { SessionId };

@@ -1,0 +1,261 @@
+/**
+ * One session stream: hello, then frames of calls, and replies in the order of the calls. The rules of the conversation
+ * are in session_service.proto. One write is on its way at a time; what is answered meanwhile goes with the next.
+ *
+ * Policies when full: with too many calls unanswered, or while the client does not read, the stream is not read from. A
+ * frame that is too long or is not one ends this stream only; the session lives on.
+ */
+import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import {
+  ByteWriter,
+  type ErrorCode,
+  FRAME_BYTES_MAX,
+  NO_SESSION,
+  REQUEST_BYTES_MAX,
+  type SessionId,
+} from '@quorate/protocol';
+import {
+  type AttachRequest,
+  type ClientHello,
+  FRAME_PROTOCOL_REVISION,
+  type ReceivedCall,
+  writeServerHello,
+  writeSessionClosed,
+} from '@quorate/protocol/frames';
+import type { SessionReady } from '../../calls.ts';
+import type { Attachment } from '../../driver.ts';
+import { type CoreAccess, deadlineAfter } from './core-access.ts';
+import { ReplyQueue } from './reply-queue.ts';
+import { newToken } from './session-service.ts';
+
+/** A stream that has not said hello by then is ended, ms. */
+const HELLO_MS = 10_000;
+
+/** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
+const WRITE_MARK_BYTES = 1024 * 1024;
+
+type Stream = ServerDuplexStream<AttachRequest, Uint8Array>;
+
+/** The handler of SessionService.Attach. */
+export function attachHandler(core: CoreAccess): (stream: Stream) => void {
+  return (stream) => {
+    new AttachStream(core, stream).start();
+  };
+}
+
+class AttachStream implements Attachment {
+  readonly #core: CoreAccess;
+  readonly #stream: Stream;
+  readonly #replies: ReplyQueue;
+  readonly #number: number;
+  #phase: 'hello' | 'opening' | 'open' | 'closed' = 'hello';
+  #session: SessionId = NO_SESSION;
+  #helloTimer: NodeJS.Timeout | undefined;
+  /** Frames that are ready, before any reply. */
+  #ready: Uint8Array[] = [];
+  #readyBytes = 0;
+  #isWriting = false;
+  #isPaused = false;
+  /** The client asked for a sign of life. */
+  #mustEcho = false;
+  #isEnding = false;
+
+  constructor(core: CoreAccess, stream: Stream) {
+    this.#core = core;
+    this.#stream = stream;
+    this.#replies = new ReplyQueue(() => core.answered(this));
+    this.#number = core.attach(this);
+  }
+
+  start(): void {
+    const stream = this.#stream;
+    // Without this listener a broken stream would end the process.
+    stream.on('error', () => this.#gone());
+    stream.on('data', (frame: AttachRequest) => this.#frame(frame));
+    stream.once('end', () => {
+      this.#gone();
+      stream.end();
+    });
+    stream.once('cancelled', () => this.#gone());
+    stream.once('close', () => this.#gone());
+    this.#helloTimer = setTimeout(() => this.#fault('no hello came'), HELLO_MS).unref();
+    const refusal = this.#core.refusal();
+    if (refusal !== undefined) this.close('UNAVAILABLE', refusal);
+  }
+
+  /** End of a turn in which something was answered. */
+  flush(): void {
+    if (this.#isWriting || this.#isEnding) return;
+    this.#encode();
+    this.#write();
+    this.#resumeWhenRoom();
+  }
+
+  /** The last word: after the replies that are there already. */
+  close(code: ErrorCode, reason: string): void {
+    if (this.#phase === 'closed') return;
+    this.#detach();
+    for (let frame = this.#replies.nextFrame(); frame !== undefined; frame = this.#replies.nextFrame()) {
+      this.#push(frame.finish());
+    }
+    const writer = new ByteWriter(128);
+    writeSessionClosed(writer, { code, message: reason });
+    this.#push(writer.finish());
+    this.#isEnding = true;
+    if (!this.#isWriting) this.#write();
+  }
+
+  #frame(frame: AttachRequest): void {
+    if (this.#phase === 'hello') {
+      this.#hello(frame);
+      return;
+    }
+    if (this.#phase === 'closed') return;
+    if (frame.hello !== undefined) return this.#fault('a second hello');
+    if (this.#phase === 'opening') return this.#fault('calls before the hello was answered');
+    this.#core.post({ kind: 'heard', attachment: this.#number });
+    if (frame.calls.length === 0) {
+      this.#mustEcho = true;
+      this.#core.answered(this);
+      return;
+    }
+    for (const call of frame.calls) this.#call(call);
+    if (this.#replies.size >= this.#core.streamCallsMax) this.#pause();
+  }
+
+  #hello({ hello, calls }: AttachRequest): void {
+    clearTimeout(this.#helloTimer);
+    if (hello === undefined || calls.length > 0)
+      return this.#fault('the first frame must have a hello and nothing else');
+    if (hello.protocolRevision < 1) return this.#fault('the hello names no protocol revision');
+    if (hello.lastZxidSeen > this.#core.appliedZxid()) {
+      this.close('SERVER_BEHIND', 'This member has not yet seen what the client has seen');
+      return;
+    }
+    this.#phase = 'opening';
+    const callId = this.#core.calls.add({
+      answer: ({ result }) => {
+        if (result.kind === 'error') this.close(result.code, result.message);
+      },
+      sessionReady: (ready) => this.#sessionReady(hello, ready),
+    });
+    const common = { callId, attachment: this.#number, deadlineMs: deadlineAfter(0) };
+    if (hello.session === NO_SESSION) {
+      this.#core.post({ kind: 'openSession', ...common, timeoutMs: hello.timeoutMs, token: newToken() });
+    } else {
+      const { session, token, lastZxidSeen } = hello;
+      this.#core.post({ kind: 'attachSession', ...common, session, token, lastZxidSeen });
+    }
+  }
+
+  #sessionReady(hello: ClientHello, { session, token, timeoutMs, resumed }: SessionReady): void {
+    if (this.#phase !== 'opening') return;
+    this.#phase = 'open';
+    this.#session = session;
+    const writer = new ByteWriter(128);
+    writeServerHello(writer, {
+      session,
+      token,
+      timeoutMs,
+      resumed,
+      frameBytesMax: FRAME_BYTES_MAX,
+      requestBytesMax: REQUEST_BYTES_MAX,
+      sid: this.#core.sid,
+      protocolRevision: Math.min(hello.protocolRevision, FRAME_PROTOCOL_REVISION),
+      zxid: this.#core.appliedZxid(),
+    });
+    this.#push(writer.finish());
+    this.#core.answered(this);
+  }
+
+  #call({ xid, timeoutMs, op, linearizable }: ReceivedCall): void {
+    if (op.kind === 'fault') {
+      this.#replies.addFault(xid, op);
+      return;
+    }
+    const callId = this.#core.calls.add(this.#replies.add(xid, op.kind));
+    this.#core.post({
+      kind: 'call',
+      call: {
+        callId,
+        session: this.#session,
+        attachment: this.#number,
+        token: undefined,
+        op,
+        linearizable,
+        deadlineMs: deadlineAfter(timeoutMs),
+      },
+    });
+  }
+
+  /** Makes frames of replies, as far as there is room. */
+  #encode(): void {
+    while (this.#readyBytes < WRITE_MARK_BYTES) {
+      const frame = this.#replies.nextFrame();
+      if (frame === undefined) break;
+      this.#push(frame.finish());
+    }
+    if (this.#mustEcho && this.#ready.length === 0) this.#ready.push(new Uint8Array(0));
+    this.#mustEcho = false;
+  }
+
+  #push(frame: Uint8Array): void {
+    this.#ready.push(frame);
+    this.#readyBytes += frame.length;
+  }
+
+  #write(): void {
+    const frames = this.#ready;
+    if (frames.length > 0) {
+      this.#ready = [];
+      this.#readyBytes = 0;
+      this.#isWriting = true;
+      frames.forEach((frame, index) => {
+        if (index < frames.length - 1) this.#stream.write(frame);
+        else this.#stream.write(frame, this.#written);
+      });
+    }
+    if (this.#isEnding) this.#stream.end();
+  }
+
+  /** The client's side has taken what was written. */
+  readonly #written = (): void => {
+    this.#isWriting = false;
+    // A client that reads lives, also while we do not read from it.
+    if (this.#isPaused) this.#core.post({ kind: 'heard', attachment: this.#number });
+    if (this.#isEnding) this.#write();
+    else this.flush();
+  };
+
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#stream.pause();
+  }
+
+  #resumeWhenRoom(): void {
+    if (!this.#isPaused || this.#replies.size > this.#core.streamCallsMax / 2) return;
+    this.#isPaused = false;
+    this.#stream.resume();
+  }
+
+  /** The other side broke the rules of the stream: it ends with a status, and the session lives on. */
+  #fault(reason: string): void {
+    if (this.#phase === 'closed') return;
+    this.#detach();
+    this.#core.log.warnRarely('streamFault', this.#stream.getPeer(), { address: this.#stream.getPeer(), reason });
+    this.#stream.emit('error', { code: status.INVALID_ARGUMENT, details: reason });
+  }
+
+  #gone(): void {
+    this.#isEnding = true;
+    this.#detach();
+  }
+
+  #detach(): void {
+    clearTimeout(this.#helloTimer);
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#core.detach(this.#number);
+  }
+}

@@ -1,0 +1,37 @@
+/** What the gRPC front needs of the member behind it. */
+import type { PeerEvent } from '@quorate/core';
+import { type Answer, CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, type Sid, type Zxid } from '@quorate/protocol';
+import type { ClusterStatus } from '@quorate/protocol/grpc';
+import type { Calls } from '../../calls.ts';
+import type { Attachment } from '../../driver.ts';
+import type { Log } from '../../logging.ts';
+
+export interface CoreAccess {
+  readonly sid: Sid;
+  readonly log: Log;
+  readonly calls: Calls;
+  /** Calls of one stream that are not answered; past it the stream is not read from. */
+  readonly streamCallsMax: number;
+  /** Why calls cannot be taken at all (starting, stopping), or undefined. */
+  refusal(): string | undefined;
+  post(event: PeerEvent): void;
+  attach(attachment: Attachment): number;
+  detach(number: number): void;
+  /** Asks for `flush` at the end of this turn. */
+  answered(attachment: Attachment): void;
+  /** Position up to which this member has applied. */
+  appliedZxid(): Zxid;
+  /** Undefined while the member recovers. */
+  status(): ClusterStatus | undefined;
+}
+
+/** Monotonic deadline of a call that has `timeoutMs` left; 0 or less takes the default. */
+export function deadlineAfter(timeoutMs: number): number {
+  const left = timeoutMs > 0 ? Math.min(timeoutMs, CALL_TIMEOUT_MAX_MS) : CALL_TIMEOUT_DEFAULT_MS;
+  return performance.now() + left;
+}
+
+/** The answer of a member that takes no calls. */
+export function unavailable(zxid: Zxid, reason: string): Answer {
+  return { zxid, result: { kind: 'error', code: 'UNAVAILABLE', path: undefined, message: reason } };
+}

@@ -1,0 +1,116 @@
+/**
+ * The calls of one session stream in order, and their replies as frames. A reply leaves in its place: never before that
+ * of an earlier call. Replies stay as they are (views of the tree, no copy) until there is room to write them, so that a
+ * client which does not read costs references, not memory.
+ */
+import {
+  type Answer,
+  ByteWriter,
+  FRAME_BYTES_MAX,
+  FRAME_ITEMS_MAX,
+  type Op,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
+import { type CallFault, writeReply } from '@quorate/protocol/frames';
+import type { Caller } from '../../calls.ts';
+
+/** A frame is closed when it is this long, bytes: several such may leave in one turn. */
+const FRAME_BYTES = 256 * 1024;
+
+/** Around a reply: tags, lengths, numbers, a stat. */
+const REPLY_OVERHEAD_BYTES = 256;
+
+interface Slot extends Caller {
+  readonly xid: number;
+  readonly op: Op['kind'];
+  /** `zxid` undefined: that of the reply before it. */
+  answered: { readonly zxid: Zxid | undefined; readonly result: Answer['result'] } | undefined;
+}
+
+export class ReplyQueue {
+  readonly #onAnswer: () => void;
+  /** Calls in order from `#head` on; what is before it is done. */
+  #slots: (Slot | undefined)[] = [];
+  #head = 0;
+  /** The zxids of replies never fall on a stream. */
+  #lastZxid = ZERO_ZXID;
+
+  /** `onAnswer` is called when the reply to the oldest call is there. */
+  constructor(onAnswer: () => void) {
+    this.#onAnswer = onAnswer;
+  }
+
+  /** Calls whose replies have not left. */
+  get size(): number {
+    return this.#slots.length - this.#head;
+  }
+
+  get hasReply(): boolean {
+    return this.#slots[this.#head]?.answered !== undefined;
+  }
+
+  /** A place for the call: the core's answer goes to what is returned. */
+  add(xid: number, op: Op['kind']): Caller {
+    const slot: Slot = {
+      xid,
+      op,
+      answered: undefined,
+      answer: (answer) => {
+        slot.answered = answer;
+        if (this.#slots[this.#head] === slot) this.#onAnswer();
+      },
+    };
+    this.#slots.push(slot);
+    return slot;
+  }
+
+  /** A call that cannot be carried out: it is answered in its place. */
+  addFault(xid: number, { code, message }: CallFault): void {
+    const result = { kind: 'error', code, path: undefined, message } as const;
+    this.#slots.push({ xid, op: 'sync', answered: { zxid: undefined, result }, answer: () => undefined });
+    if (this.size === 1) this.#onAnswer();
+  }
+
+  /** The next replies as a frame of a good size; undefined when none is there. */
+  nextFrame(): ByteWriter | undefined {
+    if (!this.hasReply) return undefined;
+    const writer = new ByteWriter(1024);
+    for (let items = 0; items < FRAME_ITEMS_MAX; items++) {
+      const slot = this.#slots[this.#head];
+      if (slot?.answered === undefined) break;
+      const answer = bounded({ zxid: slot.answered.zxid ?? this.#lastZxid, result: slot.answered.result });
+      if (items > 0 && writer.length + sizeOf(answer) > FRAME_BYTES) break;
+      writeReply(writer, slot.xid, slot.op, answer);
+      this.#lastZxid = answer.zxid;
+      this.#slots[this.#head++] = undefined;
+    }
+    this.#compact();
+    return writer;
+  }
+
+  #compact(): void {
+    if (this.#head < 1024 || this.#head * 2 < this.#slots.length) {
+      if (this.#head !== this.#slots.length) return;
+    }
+    this.#slots = this.#slots.slice(this.#head);
+    this.#head = 0;
+  }
+}
+
+/** About how many bytes the reply takes; exact where it can be large. */
+function sizeOf({ result }: Answer): number {
+  if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
+  if (result.kind === 'getChildren') {
+    // A code unit takes at most three bytes.
+    return result.children.reduce((sum, name) => sum + 6 + name.length * 3, REPLY_OVERHEAD_BYTES);
+  }
+  return REPLY_OVERHEAD_BYTES;
+}
+
+/** A list of children that no frame can carry is refused rather than end the stream. */
+function bounded(answer: Answer): Answer {
+  if (answer.result.kind !== 'getChildren' || sizeOf(answer) <= FRAME_BYTES_MAX) return answer;
+  const message = `Cannot list ${answer.result.children.length} children: they are more than a frame of ${FRAME_BYTES_MAX} bytes holds`;
+  return { zxid: answer.zxid, result: { kind: 'error', code: 'INVALID_ARGUMENT', path: undefined, message } };
+}

@@ -1,0 +1,278 @@
+/**
+ * One member, whole, in this process: its disk, its core, its ports. Starts them in an order in which nothing is touched
+ * before it is known to be free, and stops them in an order in which nothing acknowledged is lost and nobody is left
+ * waiting. Knows no signals and no exit codes; those are the command's.
+ */
+import { Recovery } from '@quorate/core';
+import { ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import type { ClusterStatus } from '@quorate/protocol/grpc';
+import { type MemberStore, openLevelStore, type RecoveredSummary } from '@quorate/storage';
+import { AdminHttp } from './admin.ts';
+import type { Ports, ServerConfig } from './config/index.ts';
+import { Driver, readClocks } from './driver.ts';
+import { GrpcFront } from './fronts/grpc/front.ts';
+import { createLog, type Log } from './logging.ts';
+import { memberConfigOf, memberInfosOf } from './member-config.ts';
+import { Links } from './peers/links.ts';
+import { statusOf } from './status.ts';
+import { VERSION } from './version.ts';
+
+export interface MemberOptions {
+  /** Takes log lines instead of standard output. */
+  readonly writeLog?: (line: string) => void;
+  /**
+   * Called once when the member cannot go on (a failed disk, a broken invariant). It serves nothing any more; the process
+   * should end. The reason is in the log already.
+   */
+  readonly onFatal?: (reason: string) => void;
+  /** The place of this member in the ensemble has changed. */
+  readonly onStatus?: (status: ClusterStatus) => void;
+}
+
+/** How long clients may take to read the last word before their connections are cut, ms. */
+const LAST_WORD_MS = 1_000;
+
+/** Health is looked at this often besides every change, ms: a quorum can be lost without one. */
+const HEALTH_MS = 500;
+
+/** Starts a member. Rejects with one clear line: a taken port, a folder that cannot be used, damaged data. */
+export async function startMember(config: ServerConfig, options: MemberOptions = {}): Promise<Member> {
+  const member = new Member(config, options);
+  await member.start();
+  return member;
+}
+
+export class Member {
+  readonly config: ServerConfig;
+  readonly #options: MemberOptions;
+  readonly #log: Log;
+  readonly #driver: Driver;
+  #links: Links | undefined;
+  #front: GrpcFront | undefined;
+  #admin: AdminHttp | undefined;
+  #store: MemberStore | undefined;
+  #state: 'starting' | 'running' | 'stopping' | 'stopped' = 'starting';
+  #healthTimer: NodeJS.Timeout | undefined;
+  #stopped: Promise<void> | undefined;
+  #coreStopped: () => void = () => undefined;
+  #lastPlace = '';
+  readonly #whenServing: { readonly promise: Promise<void>; readonly resolve: () => void };
+
+  /** Use `startMember`. */
+  constructor(config: ServerConfig, options: MemberOptions) {
+    this.config = config;
+    this.#options = options;
+    this.#whenServing = deferred();
+    this.#log = createLog({
+      level: config.logLevel,
+      sid: config.sid,
+      place: () => this.#place(),
+      ...(options.writeLog === undefined ? {} : { write: options.writeLog }),
+    });
+    this.#driver = new Driver({
+      links: {
+        send: (sid, link, message) => this.#links?.send(sid, link, message),
+        flush: () => this.#links?.flush(),
+        close: (sid, link, reason) => this.#links?.close(sid, link, reason),
+        get: (sid, link) => this.#links?.get(sid, link),
+      },
+      log: this.#log.child('core'),
+      onFatal: (reason) => this.#fatal(reason),
+      onStatus: () => this.#statusChanged(),
+      onStopped: () => this.#coreStopped(),
+    });
+  }
+
+  /** Resolves when the member first answers reads and writes: it leads, follows or observes an established leader. */
+  get ready(): Promise<void> {
+    return this.#whenServing.promise;
+  }
+
+  /** The ports in use: real ones where the configuration has 0. */
+  get ports(): Ports {
+    const { zookeeper } = this.config.ports;
+    return {
+      zookeeper,
+      grpc: this.#front?.port ?? this.config.ports.grpc,
+      peer: this.#links?.port ?? this.config.ports.peer,
+      admin: this.#admin?.port ?? this.config.ports.admin,
+    };
+  }
+
+  /** Undefined while the member recovers. */
+  status(): ClusterStatus | undefined {
+    const status = this.#driver.status;
+    if (status === undefined) return undefined;
+    const { clusterId } = this.config;
+    return statusOf(status, { clusterId, version: VERSION, members: memberInfosOf(this.config, this.ports) });
+  }
+
+  /** Called by `startMember`. On failure everything that was opened is closed again. */
+  async start(): Promise<void> {
+    const { config } = this;
+    try {
+      // Ports first: a second member started by mistake must not touch the data of the first.
+      await this.#openPorts();
+      this.#store = await openLevelStore({
+        directory: config.dataDir,
+        identity: { clusterId: config.clusterId, sid: config.sid },
+        events: this.#driver.storeEvents,
+      });
+      await this.#recover(this.#store);
+    } catch (error) {
+      this.#driver.halt();
+      await this.#close();
+      throw error;
+    }
+    this.#state = 'running';
+    this.#links?.start();
+    this.#healthTimer = setInterval(() => this.#setHealth(), HEALTH_MS).unref();
+    this.#statusChanged();
+  }
+
+  /**
+   * Stops: takes no new calls, answers those in flight, hands its place over, tells streams to go elsewhere, closes the
+   * disk. What takes longer than `stopGraceMs` is cut off. Idempotent: all calls wait for the same end.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Drops everything at once, as a killed process would, save that the disk is closed so that it can be opened again. */
+  async kill(): Promise<void> {
+    this.#state = 'stopped';
+    this.#driver.halt();
+    this.#stopped ??= this.#close();
+    await this.#stopped;
+  }
+
+  async #openPorts(): Promise<void> {
+    const { config } = this;
+    this.#links = await Links.open(config, this.#log.child('links'), {
+      linkUp: (sid, link) => this.#driver.post({ kind: 'linkUp', sid, link }),
+      linkDown: (sid, link) => this.#driver.post({ kind: 'linkDown', sid, link }),
+      peerMessage: (sid, link, message) => this.#driver.post({ kind: 'peerMessage', sid, link, message }),
+    });
+    const driver = this.#driver;
+    this.#front = await GrpcFront.open(config, this.#log.child('grpc'), {
+      sid: config.sid,
+      log: this.#log.child('grpc'),
+      calls: driver.calls,
+      streamCallsMax: config.serverLimits.streamCallsMax,
+      refusal: () => this.#refusal(),
+      post: (event) => driver.post(event),
+      attach: (attachment) => driver.attach(attachment),
+      detach: (number) => driver.detach(number),
+      answered: (attachment) => driver.answered(attachment),
+      appliedZxid: () => this.#appliedZxid(),
+      status: () => this.status(),
+    });
+    this.#admin = await AdminHttp.open({ status: () => this.status() }, config.adminBind, config.ports.admin);
+  }
+
+  async #recover(store: MemberStore): Promise<void> {
+    const startedMs = performance.now();
+    const recovery = new Recovery(memberConfigOf(this.config));
+    const summary: RecoveredSummary = await store.recover(recovery);
+    const { peer, actions } = recovery.finish(summary, readClocks());
+    this.#driver.start(peer, store, actions);
+    const { checkpointZxid, lastZxid, tornTail } = summary;
+    if (tornTail !== undefined) this.#log.warn('tornTailCut', { reason: tornTail });
+    const elapsedMs = Math.round(performance.now() - startedMs);
+    this.#log.info('started', { version: VERSION, ...this.ports, checkpointZxid, lastZxid, elapsedMs });
+  }
+
+  #refusal(): string | undefined {
+    if (this.#state === 'running') return undefined;
+    return this.#state === 'starting' ? 'The member is starting; it recovers its data' : 'The member is stopping';
+  }
+
+  #appliedZxid(): Zxid {
+    return this.#driver.status?.lastZxid ?? ZERO_ZXID;
+  }
+
+  #place(): { role: string; epoch: number; zxid: bigint } | undefined {
+    const status = this.#driver.status;
+    return status === undefined ? undefined : { role: status.role, epoch: status.epoch, zxid: status.lastZxid };
+  }
+
+  #statusChanged(): void {
+    this.#setHealth();
+    const status = this.status();
+    if (status === undefined || this.#state === 'stopped') return;
+    if (status.hasQuorum && status.serving) this.#whenServing.resolve();
+    const { role, phase, leader, serving, epoch } = status;
+    const place = `${role} ${phase} ${leader} ${serving} ${epoch}`;
+    if (place === this.#lastPlace) return;
+    this.#lastPlace = place;
+    this.#log.info('place', { phase, leader, serving });
+    this.#options.onStatus?.(status);
+  }
+
+  #setHealth(): void {
+    const status = this.#driver.status;
+    const isRunning = this.#state === 'running' && status !== undefined;
+    this.#front?.setHealth({
+      live: this.#state === 'starting' || this.#state === 'running',
+      serving: isRunning && status.serving,
+      hasQuorum: isRunning && status.hasQuorum,
+    });
+  }
+
+  #fatal(reason: string): void {
+    this.#log.fatal('failed', { reason });
+    this.#state = 'stopped';
+    this.#stopped ??= this.#close();
+    this.#options.onFatal?.(reason);
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#state === 'stopped') return;
+    this.#state = 'stopping';
+    this.#log.info('stopping', {});
+    this.#setHealth();
+    const grace = timeout(this.config.stopGraceMs);
+    await Promise.race([this.#finish(), grace.over]);
+    grace.cancel();
+    this.#state = 'stopped';
+    this.#driver.halt();
+    await this.#close();
+    this.#log.info('stopped', {});
+  }
+
+  /** Waits until nothing is in flight, then until clients have read the last word. */
+  async #finish(): Promise<void> {
+    const front = this.#front;
+    const stopped = deferred();
+    this.#coreStopped = stopped.resolve;
+    this.#driver.post({ kind: 'stop' });
+    await stopped.promise;
+    this.#driver.closeAttachments('UNAVAILABLE', 'The member is stopping; the session goes on at another member');
+    front?.drain(LAST_WORD_MS);
+    const endMs = performance.now() + LAST_WORD_MS;
+    while (front !== undefined && front.connections > 0 && performance.now() < endMs) await timeout(10).over;
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#healthTimer);
+    this.#front?.destroy();
+    this.#admin?.close();
+    await this.#links?.stop();
+    await this.#store?.close();
+  }
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
+function timeout(ms: number): { readonly over: Promise<void>; readonly cancel: () => void } {
+  const { promise, resolve } = deferred();
+  const timer = setTimeout(resolve, ms);
+  return { over: promise, cancel: () => clearTimeout(timer) };
+}
