@@ -6,5 +6,7 @@ export * from './peer/messages.ts';
 export * from './peer/quorum-peer.ts';
 export * from './peer/recovery.ts';
 export * from './peer/status.ts';
+export * from './tree/txn.ts';
+export { decodeTxn, encodeTxn } from './tree/txn-codec.ts';
 export * from './zab/host.ts';
 export * from './zab/messages.ts';
