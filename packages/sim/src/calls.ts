@@ -1,0 +1,84 @@
+/** The calls of a run and what became of each. Order is that of the observations: "before" is a smaller number. */
+import type { Answer, ErrorCode, Op, WriteOp } from '@quorate/protocol';
+import type { CallView, Observation, SessionOp } from './observation.ts';
+
+export interface CallRecord {
+  readonly call: CallView;
+  readonly calledAt: number;
+  answer: Answer | undefined;
+  answeredAt: number | undefined;
+  /** How many answers came; more than one is a fault. */
+  answers: number;
+  /** The client gave up: its stream, member or session is gone. */
+  isAbandoned: boolean;
+}
+
+/**
+ * What an answer says about its call.
+ *
+ * done: it succeeded · refused: the tree did not allow it, which is a fact about the history at the answer's zxid ·
+ * not-done: it surely took no effect, for reasons outside the tree · unknown: nothing is said, or nothing was heard
+ */
+export type Fate = 'done' | 'refused' | 'not-done' | 'unknown';
+
+const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'NO_NODE',
+  'NODE_EXISTS',
+  'BAD_VERSION',
+  'NOT_EMPTY',
+  'NO_CHILDREN_FOR_EPHEMERALS',
+]);
+
+const UNKNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['OUTCOME_UNKNOWN', 'DEADLINE_EXCEEDED', 'INTERNAL']);
+
+export function fateOf(answer: Answer | undefined): Fate {
+  if (answer === undefined) return 'unknown';
+  if (answer.result.kind !== 'error') return 'done';
+  if (REFUSALS.has(answer.result.code)) return 'refused';
+  return UNKNOWN.has(answer.result.code) ? 'unknown' : 'not-done';
+}
+
+export function isWrite(op: Op | SessionOp): op is WriteOp {
+  return op.kind === 'create' || op.kind === 'delete' || op.kind === 'setData';
+}
+
+/** A call in words, for messages. */
+export function describeCall({ call, answer }: CallRecord): string {
+  const path = 'path' in call.op ? ` ${call.op.path}` : '';
+  const outcome = answer === undefined ? 'no answer' : answer.result.kind === 'error' ? answer.result.code : 'ok';
+  return `call ${call.callId} (${call.op.kind}${path} at member ${call.sid}, session 0x${call.session.toString(16)}: ${outcome})`;
+}
+
+export class CallBook {
+  /** By callId, in the order of the calls. */
+  readonly all = new Map<number, CallRecord>();
+  #at = 0;
+
+  /** The number of the last observation. */
+  get now(): number {
+    return this.#at;
+  }
+
+  note(observation: Observation): void {
+    this.#at += 1;
+    if (observation.kind === 'called') {
+      this.all.set(observation.call.callId, {
+        call: observation.call,
+        calledAt: this.#at,
+        answer: undefined,
+        answeredAt: undefined,
+        answers: 0,
+        isAbandoned: false,
+      });
+    } else if (observation.kind === 'answered' || observation.kind === 'attached' || observation.kind === 'alive') {
+      const record = this.all.get(observation.callId);
+      if (record === undefined) return;
+      record.answers += 1;
+      if (observation.kind === 'answered') record.answer ??= observation.answer;
+      record.answeredAt ??= this.#at;
+    } else if (observation.kind === 'abandoned') {
+      const record = this.all.get(observation.callId);
+      if (record !== undefined) record.isAbandoned = true;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * Agreement and total order: there is one history. Equal zxid means equal txn and equal predecessor, on every disk, so
+ * any two logs that share a txn share everything before it; what members apply is that history, in order, and never
+ * goes back. A commit point is never ahead of the log. Source: Zab paper, "total order" and "agreement".
+ * Not verified here: that enough disks hold it (quorum-durability), that the trees are equal (equal-digest).
+ */
+import { formatZxid } from '@quorate/protocol';
+import type { Ledger } from '../ledger.ts';
+import type { Observation } from '../observation.ts';
+import { type Checker, violated } from './checker.ts';
+
+export class AgreementChecker implements Checker {
+  readonly name = 'agreement';
+
+  observe(observation: Observation, ledger: Ledger): void {
+    const [conflict] = ledger.conflicts;
+    if (conflict !== undefined) violated(this, conflict);
+    if (observation.kind === 'issued' && observation.command.kind === 'truncate') {
+      const { after } = observation.command;
+      const { applied } = ledger.member(observation.sid);
+      if (after < applied) {
+        violated(this, `member ${observation.sid} cuts its log after ${formatZxid(after)} though it has applied ${formatZxid(applied)}`);
+      }
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** Every checker, in the order in which they are asked: the most telling first. */
+import { AcknowledgedWritesChecker } from './acknowledged-writes.ts';
+import { AgreementChecker } from './agreement.ts';
+import { AnswersFitHistoryChecker } from './answers-fit-history.ts';
+import type { Checker } from './checker.ts';
+import { EpochAfterHistoryChecker } from './epoch-after-history.ts';
+import { EqualDigestChecker } from './equal-digest.ts';
+import { LivenessChecker } from './liveness.ts';
+import { NoFailureChecker } from './no-failure.ts';
+import { OneAnswerChecker } from './one-answer.ts';
+import { OneLeaderChecker } from './one-leader.ts';
+import { QuorumDurabilityChecker } from './quorum-durability.ts';
+import { RealTimeChecker } from './real-time.ts';
+import { RecoveryChecker } from './recovery.ts';
+import { SessionFateChecker } from './session-fate.ts';
+import { SessionOrderChecker } from './session-order.ts';
+
+/** New checkers for one run. */
+export function allCheckers(): readonly Checker[] {
+  return [
+    new OneLeaderChecker(),
+    new EpochAfterHistoryChecker(),
+    new RecoveryChecker(),
+    new AgreementChecker(),
+    new QuorumDurabilityChecker(),
+    new EqualDigestChecker(),
+    new OneAnswerChecker(),
+    new SessionOrderChecker(),
+    new RealTimeChecker(),
+    new AcknowledgedWritesChecker(),
+    new AnswersFitHistoryChecker(),
+    new SessionFateChecker(),
+    new NoFailureChecker(),
+    new LivenessChecker(),
+  ];
+}

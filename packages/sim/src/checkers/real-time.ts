@@ -1,0 +1,39 @@
+/**
+ * Linearizability in real time: whatever anybody was shown before a write, a sync or a linearizable read began, that one
+ * comes after. For a write: a larger zxid than any answer before it. For a sync or linearizable read: not a smaller one.
+ * (What a state at a zxid must look like is the business of answers-fit-history; both together are linearizability.)
+ */
+import { formatZxid, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { describeCall, fateOf, isWrite } from '../calls.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Observation } from '../observation.ts';
+import { type Checker, violated } from './checker.ts';
+
+export class RealTimeChecker implements Checker {
+  readonly name = 'real-time';
+  /** The latest zxid of any answer so far. */
+  #shown: Zxid = ZERO_ZXID;
+  /** What had been shown when each call that is in flight began. */
+  readonly #before = new Map<number, Zxid>();
+
+  observe(observation: Observation, ledger: Ledger): void {
+    if (observation.kind === 'called') {
+      const { callId, op, linearizable } = observation.call;
+      if (linearizable || isWrite(op) || op.kind === 'sync') this.#before.set(callId, this.#shown);
+    } else if (observation.kind === 'answered') {
+      const { callId, answer } = observation;
+      const fate = fateOf(answer);
+      if (fate !== 'done' && fate !== 'refused') return;
+      const record = ledger.calls.all.get(callId);
+      const before = this.#before.get(callId);
+      this.#before.delete(callId);
+      if (record !== undefined && before !== undefined) {
+        const isLate = isWrite(record.call.op) ? answer.zxid > before : answer.zxid >= before;
+        if (!isLate) {
+          violated(this, `${describeCall(record)} stands at ${formatZxid(answer.zxid)}, but ${formatZxid(before)} had been shown before it began`);
+        }
+      }
+      if (answer.zxid > this.#shown) this.#shown = answer.zxid;
+    }
+  }
+}

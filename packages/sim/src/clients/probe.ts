@@ -1,0 +1,89 @@
+/**
+ * The proof of life after the heal: writes at every member, and a sweep of reads over what the history says there is, which
+ * the checkers compare with the history. Every probe must succeed in time.
+ */
+import { NO_SESSION, type Op } from '@quorate/protocol';
+import { fateOf } from '../calls.ts';
+import type { Ledger } from '../ledger.ts';
+import type { Random } from '../random.ts';
+import type { Front, Reply } from './front.ts';
+import { QUEUE, ROOT } from './workload.ts';
+
+/** Most paths that are read at each member. */
+const SWEEP_MAX = 25;
+
+export class Probe {
+  readonly failures: string[] = [];
+  readonly #fronts: readonly Front[];
+  readonly #random: Random;
+  readonly #timeoutMs: number;
+  #waiting = 0;
+  #writes = 0;
+
+  constructor(fronts: readonly Front[], random: Random, timeoutMs: number) {
+    this.#fronts = fronts;
+    this.#random = random;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  get isDone(): boolean {
+    return this.#waiting === 0;
+  }
+
+  /** Makes the parents, which most often exist, at one member. */
+  prepare(): void {
+    const front = this.#random.pick(this.#fronts);
+    for (const path of [ROOT, QUEUE]) this.#ask(front, this.#create(path, false), false);
+  }
+
+  /** Writes and reads at every member. */
+  sweep(ledger: Ledger): void {
+    const created = new Set<string>();
+    for (const zxid of ledger.committed) {
+      const body = ledger.txn(zxid)?.body;
+      if (body?.kind === 'create') created.add(body.path);
+    }
+    for (const front of this.#fronts) {
+      this.#ask(front, this.#create(`${QUEUE}/probe-`, true), false);
+      this.#ask(front, { kind: 'sync', path: ROOT }, false);
+      for (const path of [ROOT, QUEUE]) this.#ask(front, { kind: 'getChildren', path }, this.#random.chance(0.5));
+      for (const path of this.#random.shuffle([...created]).slice(0, SWEEP_MAX)) {
+        this.#ask(front, { kind: this.#random.pick(['getData', 'getChildren']), path }, false);
+      }
+    }
+  }
+
+  #create(path: string, sequential: boolean): Op {
+    this.#writes += 1;
+    const data = Uint8Array.from(`probe:${this.#writes}`, (character) => character.charCodeAt(0));
+    return { kind: 'create', path, data, mode: 'persistent', sequential };
+  }
+
+  #ask(front: Front, op: Op, linearizable: boolean): void {
+    this.#waiting += 1;
+    front.ask(
+      { session: NO_SESSION, attachment: 0, op, linearizable },
+      this.#timeoutMs,
+      (callId, deadlineMs) => ({
+        kind: 'call',
+        call: { callId, session: NO_SESSION, attachment: 0, token: undefined, op, linearizable, deadlineMs },
+      }),
+      (reply) => {
+        this.#waiting -= 1;
+        if (!isFine(reply)) this.failures.push(`${op.kind} at member ${front.sid}: ${describe(reply)}`);
+      },
+    );
+  }
+}
+
+function isFine(reply: Reply): boolean {
+  if (reply.kind !== 'answer') return false;
+  const fate = fateOf(reply.answer);
+  return fate === 'done' || fate === 'refused';
+}
+
+function describe(reply: Reply): string {
+  if (reply.kind !== 'answer') return reply.kind;
+  const { result } = reply.answer;
+  return result.kind === 'error' ? `${result.code}: ${result.message}` : result.kind;
+}

@@ -1,0 +1,138 @@
+/**
+ * A member's disk under virtual time: the shipping storage logic on a simulated disk. Each piece of its work takes as long
+ * as the seed says; what is durable is observed when the store reports it. Survives the runs of its member; a crash loses
+ * what was not synced, but for a prefix.
+ */
+import type { PeerAction, PeerEvent, StorageCommand } from '@quorate/core';
+import type { Sid } from '@quorate/protocol';
+import { openMemoryStore, SimDisk, type SimStore } from '@quorate/storage/testing';
+import type { DiskKnobs } from './knobs.ts';
+import type { Observation } from './observation.ts';
+import type { Random } from './random.ts';
+import type { Schedule } from './schedule.ts';
+
+/** Work of one lane is done in order, the lanes run beside each other. */
+const LANES = ['log', 'state', 'housekeeping'] as const;
+type LaneName = (typeof LANES)[number];
+
+/** Actions that are for the disk. */
+export type DiskAction = Extract<
+  PeerAction,
+  { kind: 'persist' | 'checkpointPut' | 'checkpointCommit' | 'checkpointAbort' | 'openState' | 'closeState' }
+>;
+
+export interface DiskDriveOptions {
+  readonly sid: Sid;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly knobs: DiskKnobs;
+  readonly observe: (observation: Observation) => void;
+}
+
+export class DiskDrive {
+  /** Work takes this many times as long. */
+  slowness = 1;
+  /** A planted fault: syncs that are none. */
+  set lies(lies: boolean) {
+    this.#disk.syncLies = lies;
+  }
+  readonly sid: Sid;
+  readonly #options: DiskDriveOptions;
+  readonly #disk = new SimDisk();
+  #store: SimStore | undefined;
+  #pumping = new Set<LaneName>();
+  /** Commands handed over and not reported as durable. */
+  #pending: { readonly ticket: number; readonly command: StorageCommand }[] = [];
+
+  constructor(options: DiskDriveOptions) {
+    this.sid = options.sid;
+    this.#options = options;
+  }
+
+  /** Opens the store for a new run; `deliver` gets its completions until the next crash. Throws StorageError. */
+  open(deliver: (event: PeerEvent) => void): SimStore {
+    const { sid, observe } = this.#options;
+    const store = openMemoryStore(this.#disk, {
+      identity: { clusterId: 'sim', sid },
+      place: `disk of member ${sid}`,
+      events: {
+        persisted: (ticket) => {
+          while (this.#pending[0] !== undefined && this.#pending[0].ticket <= ticket) {
+            observe({ kind: 'durable', sid, command: this.#pending[0].command });
+            this.#pending.shift();
+          }
+          deliver({ kind: 'persisted', ticket });
+        },
+        failed: (reason) => deliver({ kind: 'storageFailed', reason }),
+        checkpointReady: () => deliver({ kind: 'checkpointReady' }),
+        checkpointWritten: (zxid) => {
+          observe({ kind: 'checkpointed', sid, zxid });
+          deliver({ kind: 'checkpointWritten', zxid });
+        },
+        stateOpened: (stream, zxid) => deliver({ kind: 'stateOpened', stream, zxid }),
+        stateFailed: (stream, reason) => deliver({ kind: 'stateFailed', stream, reason }),
+      },
+    });
+    this.#store = store;
+    return store;
+  }
+
+  carryOut(action: DiskAction): void {
+    const store = this.#store;
+    if (store === undefined) return;
+    switch (action.kind) {
+      case 'persist':
+        this.#pending.push(action);
+        store.submit(action.ticket, action.command);
+        break;
+      case 'checkpointPut':
+        store.checkpointPut(action.records);
+        break;
+      case 'checkpointCommit':
+        store.checkpointCommit(action.zxid);
+        break;
+      case 'checkpointAbort':
+        store.checkpointAbort();
+        break;
+      case 'openState':
+        store.openState(action.stream);
+        break;
+      case 'closeState':
+        store.closeState(action.stream);
+        break;
+    }
+    this.#pump(store);
+  }
+
+  /** The process dies; with `power`, the machine too, and what was not synced is lost but for a prefix. */
+  crash(power: boolean): void {
+    const { random } = this.#options;
+    const survive = (_: string, count: number): number => random.between(0, count);
+    if (power) this.#disk.crash(survive);
+    else this.#disk.kill(survive);
+    this.#store = undefined;
+    this.#pending = [];
+    this.#pumping = new Set();
+  }
+
+  /** How long the next read takes, µs. */
+  readUs(): number {
+    return this.#options.random.between(10, this.#options.knobs.readMaxUs) * this.slowness;
+  }
+
+  /** Sees to it that every lane with work goes on. */
+  #pump(store: SimStore): void {
+    const { schedule, random, knobs } = this.#options;
+    for (const lane of LANES) {
+      if (this.#pumping.has(lane) || store.pending(lane) === 0) continue;
+      const pumping = this.#pumping;
+      pumping.add(lane);
+      schedule.after(random.skewed(knobs.syncMinUs, knobs.syncMaxUs) * this.slowness, () => {
+        if (this.#store !== store) return;
+        pumping.delete(lane);
+        store.pump(1, lane);
+        this.#pump(store);
+      });
+    }
+  }
+}

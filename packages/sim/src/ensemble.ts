@@ -1,0 +1,142 @@
+/**
+ * One ensemble with its clients and its nemesis, put together from the knobs of a seed. Nothing here decides anything:
+ * it only says who is given what.
+ */
+import type { Sid } from '@quorate/protocol';
+import type { Checker } from './checkers/checker.ts';
+import { Judge } from './checkers/checker.ts';
+import type { Client } from './clients/client.ts';
+import { Front, Numbers } from './clients/front.ts';
+import { StreamClient } from './clients/stream-client.ts';
+import { UnaryClient } from './clients/unary-client.ts';
+import { DiskDrive } from './disk-drive.ts';
+import type { Knobs } from './knobs.ts';
+import { Member } from './member.ts';
+import { Nemesis } from './nemesis.ts';
+import { Network } from './network.ts';
+import type { Observation } from './observation.ts';
+import type { PlantedFault } from './planted/plant.ts';
+import { Random } from './random.ts';
+import { Schedule } from './schedule.ts';
+
+export interface EnsembleOptions {
+  readonly knobs: Knobs;
+  readonly checkers: readonly Checker[];
+  readonly fault: PlantedFault | undefined;
+  /** Sees every observation, and a line for each fault and each trace; for a verbose run. */
+  readonly watch: ((atUs: number, what: Observation | string) => void) | undefined;
+}
+
+/** Virtual time 0 is this wall clock, ms since 1970. */
+const WALL_START_MS = 1_700_000_000_000;
+
+export class Ensemble {
+  readonly knobs: Knobs;
+  readonly schedule = new Schedule();
+  readonly judge: Judge;
+  readonly members = new Map<Sid, Member>();
+  readonly fronts: Front[] = [];
+  readonly clients: Client[] = [];
+  readonly nemesis: Nemesis;
+  readonly random: Random;
+  /** Since when all has been well, µs; undefined while faults go on. Clients judge by it whether a loss can be excused. */
+  healthySinceUs: number | undefined;
+  readonly #watch: EnsembleOptions['watch'];
+  readonly #drives = new Map<Sid, DiskDrive>();
+  readonly #numbers = new Numbers();
+  readonly #network: Network;
+
+  constructor(options: EnsembleOptions) {
+    const { knobs } = options;
+    this.knobs = knobs;
+    this.#watch = options.watch;
+    this.random = new Random(knobs.seed, 'run');
+    this.judge = new Judge(options.checkers);
+    const sids = [...knobs.voters, ...knobs.observers];
+    this.#network = new Network(this.schedule, this.random.fork('network'), { sids, knobs: knobs.network });
+    for (const sid of sids) this.#addMember(sid, options.fault);
+    this.nemesis = new Nemesis({
+      schedule: this.schedule,
+      random: this.random.fork('nemesis'),
+      knobs: knobs.faults,
+      network: this.#network,
+      members: this.members,
+      drives: this.#drives,
+      note: (what) => this.#watch?.(this.schedule.nowUs, what),
+    });
+    this.#addClients();
+    this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers });
+  }
+
+  readonly observe = (observation: Observation): void => {
+    this.#watch?.(this.schedule.nowUs, observation);
+    this.judge.observe(observation);
+  };
+
+  /** Members come up one after the other, clients begin, faults begin. */
+  start(): void {
+    for (const member of this.members.values()) {
+      this.schedule.after(this.random.between(0, 100_000), () => {
+        if (!member.isUp) member.start();
+      });
+    }
+    for (const client of this.clients) client.start();
+    this.nemesis.start();
+  }
+
+  #addMember(sid: Sid, fault: PlantedFault | undefined): void {
+    const { schedule, knobs, observe } = this;
+    const random = this.random.fork(`member ${sid}`);
+    const drive = new DiskDrive({ sid, schedule, random: random.fork('disk'), knobs: knobs.disk, observe });
+    const front = new Front({
+      sid,
+      numbers: this.#numbers,
+      random: random.fork('front'),
+      observe,
+      deliver: (event) => this.members.get(sid)?.deliver(event),
+      clockMs: () => this.members.get(sid)?.clockMs ?? 0,
+    });
+    const skewMs = knobs.member.wallSkewMaxMs;
+    const member: Member = new Member(
+      {
+        sid,
+        knobs: knobs.member,
+        schedule,
+        random,
+        network: this.#network,
+        drive,
+        front,
+        observe,
+        trace: (name, fields) => {
+          if (this.#watch !== undefined) this.#watch(schedule.nowUs, `member ${sid}: ${name} ${describeFields(fields)}`);
+        },
+        wallOffsetMs: WALL_START_MS + random.between(-skewMs, skewMs),
+        nextLogged: (zxid) => this.judge.ledger.member(sid).issued.after(zxid),
+      },
+      { knobs, plant: fault?.plant, down: () => this.nemesis.down(member) },
+    );
+    this.#drives.set(sid, drive);
+    this.fronts.push(front);
+    this.members.set(sid, member);
+  }
+
+  #addClients(): void {
+    const { knobs, schedule, fronts, observe } = this;
+    const options = (name: string) => {
+      const random = this.random.fork(name);
+      const { sessionTimeoutMinMs } = knobs.timing;
+      const timeoutMs = random.between(sessionTimeoutMinMs, 3 * sessionTimeoutMinMs);
+      return { name, schedule, random, fronts, knobs: knobs.clients, timeoutMs, observe, healthySinceUs: () => this.healthySinceUs };
+    };
+    const { streams, unary, sessionless } = knobs.clients;
+    for (let i = 1; i <= streams; i += 1) this.clients.push(new StreamClient(options(`stream${i}`)));
+    for (let i = 1; i <= unary; i += 1) this.clients.push(new UnaryClient(options(`unary${i}`), true));
+    for (let i = 1; i <= sessionless; i += 1) this.clients.push(new UnaryClient(options(`plain${i}`), false));
+  }
+}
+
+function describeFields(fields: Readonly<Record<string, string | number | bigint | boolean>>): string {
+  return Object.entries(fields)
+    .map(([key, value]) => `${key}=${typeof value === 'bigint' ? `0x${value.toString(16)}` : String(value)}`)
+    .join(' ');
+}

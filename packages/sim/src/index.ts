@@ -1,0 +1,6 @@
+/** The face of `sim`: run a seed, with or without a planted fault, and read what it came to. */
+export { type Coverage, COVERED, noCoverage } from './coverage.ts';
+export { describeKnobs, drawKnobs, type Knobs } from './knobs.ts';
+export { type Observation, Violation } from './observation.ts';
+export type { PlantedFault } from './planted/plant.ts';
+export { type Outcome, simulate, type SimulationOptions } from './simulate.ts';

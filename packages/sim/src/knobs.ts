@@ -1,0 +1,209 @@
+/**
+ * Every knob of a run, drawn from its seed ("swarm": each run turns some kinds of fault off and others up, so that
+ * corners are reached which one fixed mix would miss). Printed first. Times are virtual.
+ */
+import { DEFAULT_LIMITS, type Limits, type Timing } from '@quorate/core';
+import type { Sid } from '@quorate/protocol';
+import { Random } from './random.ts';
+
+export interface NetworkKnobs {
+  readonly latencyMinUs: number;
+  readonly latencyMaxUs: number;
+  /** A dialler tries again within this time. */
+  readonly redialMaxUs: number;
+  readonly dialTimeoutUs: number;
+}
+
+export interface DiskKnobs {
+  /** How long one synced write takes. */
+  readonly syncMinUs: number;
+  readonly syncMaxUs: number;
+  /** How long one read of a state stream takes. */
+  readonly readMaxUs: number;
+}
+
+export interface MemberKnobs {
+  /** A turn takes at most so many events. */
+  readonly turnEventsMax: number;
+  /** An event waits at most so long before the turn that takes it. */
+  readonly busyMaxUs: number;
+  /** A tick comes this often; at most 50 ms. */
+  readonly tickUs: number;
+  /** Largest state chunk, bytes. */
+  readonly chunkBytes: number;
+  /** Most records of one recovery step. */
+  readonly recoveryRecordsMax: number;
+  /** The wall clock of a member is wrong by at most this much, ms. */
+  readonly wallSkewMaxMs: number;
+}
+
+/** Mean time between faults of a kind, µs; 0: that kind is off in this run. */
+export interface FaultKnobs {
+  readonly crashUs: number;
+  /** Crash just before or after a chosen kind of action, such as saving an epoch. */
+  readonly aimedCrashUs: number;
+  readonly crashAllUs: number;
+  readonly pauseUs: number;
+  readonly severUs: number;
+  readonly partitionUs: number;
+  readonly oneWayUs: number;
+  readonly slowDiskUs: number;
+  /** A fault that has a length lasts this long on average. */
+  readonly lastsUs: number;
+  /** A crashed member stays away this long on average. */
+  readonly downUs: number;
+}
+
+export interface ClientKnobs {
+  /** Sessions on streams. */
+  readonly streams: number;
+  /** Sessions without a stream. */
+  readonly unary: number;
+  /** Clients without a session. */
+  readonly sessionless: number;
+  /** Mean pause of a client between two calls. */
+  readonly pauseUs: number;
+  /** Most calls in flight on a stream. */
+  readonly pipeline: number;
+  /** Znodes that all clients fight over. */
+  readonly contended: number;
+  readonly deadlineMaxMs: number;
+  /** Mean time after which a client moves by itself, closes its session, or falls silent until it expires. */
+  readonly moveUs: number;
+  readonly closeUs: number;
+  readonly silenceUs: number;
+}
+
+export interface Knobs {
+  readonly seed: number;
+  readonly voters: readonly Sid[];
+  readonly observers: readonly Sid[];
+  readonly timing: Timing;
+  readonly limits: Limits;
+  readonly network: NetworkKnobs;
+  readonly disk: DiskKnobs;
+  readonly member: MemberKnobs;
+  readonly faults: FaultKnobs;
+  readonly clients: ClientKnobs;
+  /** How long faults go on. */
+  readonly faultsUs: number;
+  /** After the heal, everything is as it should be within this time. */
+  readonly healUs: number;
+}
+
+const MS = 1_000;
+
+/** Timings about ten times shorter than in production, in the same proportions, so that a short run sees many elections. */
+function drawTiming(random: Random): Timing {
+  const heartbeatMs = random.skewed(20, 80);
+  const tickMs = heartbeatMs * random.between(3, 8);
+  const syncTimeoutMs = heartbeatMs * random.between(4, 10);
+  return {
+    tickMs,
+    sessionTimeoutMinMs: 2 * tickMs,
+    sessionTimeoutMaxMs: 20 * tickMs,
+    heartbeatMs,
+    syncTimeoutMs,
+    initTimeoutMs: syncTimeoutMs * random.between(2, 4),
+    electionRetryMs: random.between(20, 100),
+    electionSettleMs: random.between(2, 30),
+    staleReadMaxMs: random.skewed(200, 5_000),
+  };
+}
+
+/** Small enough that checkpoints, purges, DIFF, TRUNC and SNAP all happen; sometimes so large that some never do. */
+function drawLimits(random: Random): Limits {
+  return {
+    ...DEFAULT_LIMITS,
+    outstandingMax: random.chance(0.2) ? random.between(4, 16) : DEFAULT_LIMITS.outstandingMax,
+    historyBytesMax: random.skewed(200, 200_000),
+    checkpointBytes: random.skewed(2_000, 1_000_000),
+    checkpointTxns: random.skewed(10, 2_000),
+  };
+}
+
+function drawFaults(random: Random): FaultKnobs {
+  const every = (probability: number, minMs: number, maxMs: number): number =>
+    random.chance(probability) ? random.skewed(minMs, maxMs) * MS : 0;
+  return {
+    crashUs: every(0.7, 300, 3_000),
+    aimedCrashUs: every(0.6, 150, 1_500),
+    crashAllUs: every(0.25, 1_500, 5_000),
+    pauseUs: every(0.4, 300, 3_000),
+    severUs: every(0.5, 100, 2_000),
+    partitionUs: every(0.6, 300, 3_000),
+    oneWayUs: every(0.4, 300, 3_000),
+    slowDiskUs: every(0.4, 300, 3_000),
+    lastsUs: random.skewed(50, 1_500) * MS,
+    downUs: random.skewed(20, 1_000) * MS,
+  };
+}
+
+function drawClients(random: Random): ClientKnobs {
+  return {
+    streams: random.between(1, 4),
+    unary: random.between(0, 2),
+    sessionless: random.between(0, 2),
+    pauseUs: random.skewed(5, 80) * MS,
+    pipeline: random.chance(0.3) ? 1 : random.between(2, 12),
+    contended: random.between(1, 5),
+    deadlineMaxMs: random.skewed(100, 4_000),
+    moveUs: random.skewed(500, 10_000) * MS,
+    closeUs: random.skewed(1_000, 20_000) * MS,
+    silenceUs: random.skewed(1_000, 20_000) * MS,
+  };
+}
+
+/** The knobs of a seed: the same for the same seed. */
+export function drawKnobs(seed: number): Knobs {
+  const random = new Random(seed, 'knobs');
+  const voterCount = random.chance(0.7) ? 3 : 5;
+  const observerCount = random.weighted({ '0': 5, '1': 3, '2': 2 });
+  const sids = random.shuffle([1, 2, 3, 4, 5, 6, 7]);
+  const timing = drawTiming(random);
+  return {
+    seed,
+    voters: sids.slice(0, voterCount).sort((a, b) => a - b),
+    observers: sids.slice(voterCount, voterCount + Number(observerCount)).sort((a, b) => a - b),
+    timing,
+    limits: drawLimits(random),
+    network: {
+      latencyMinUs: random.skewed(50, 500),
+      latencyMaxUs: random.skewed(500, 10_000),
+      redialMaxUs: random.between(10, 100) * MS,
+      dialTimeoutUs: 200 * MS,
+    },
+    disk: { syncMinUs: random.skewed(100, 1_000), syncMaxUs: random.skewed(1_000, 20_000), readMaxUs: random.skewed(200, 5_000) },
+    member: {
+      turnEventsMax: random.chance(0.3) ? 1 : random.between(2, 30),
+      busyMaxUs: random.skewed(10, 3_000),
+      tickUs: random.between(10, 50) * MS,
+      chunkBytes: random.skewed(100, 5_000),
+      recoveryRecordsMax: random.skewed(1, 200),
+      wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
+    },
+    faults: drawFaults(random),
+    clients: drawClients(random),
+    faultsUs: random.between(2_000, 6_000) * MS,
+    healUs: (10 * timing.initTimeoutMs + 2_000) * MS,
+  };
+}
+
+/** The knobs as one line of `name=value` for each group. */
+export function describeKnobs(knobs: Knobs): string {
+  const group = (name: string, values: object): string =>
+    `  ${name}: ${Object.entries(values)
+      .map(([key, value]) => `${key}=${String(value)}`)
+      .join(' ')}`;
+  const { timing, limits, network, disk, member, faults, clients, ...rest } = knobs;
+  return [
+    group('ensemble', rest),
+    group('timing', timing),
+    group('limits', limits),
+    group('network', network),
+    group('disk', disk),
+    group('member', member),
+    group('faults', faults),
+    group('clients', clients),
+  ].join('\n');
+}

@@ -1,0 +1,273 @@
+/**
+ * One run of a member, from its start to its crash: the queue of events, turns of random length, each event one step of
+ * the core, and its actions carried out in order on the simulated network, disk and clients. It does what the server's
+ * driver does, and can end between any two actions.
+ */
+import type { PeerAction, PeerEvent, QuorumPeer } from '@quorate/core';
+import { type Sid, unreachable } from '@quorate/protocol';
+import type { Front } from './clients/front.ts';
+import type { DiskDrive } from './disk-drive.ts';
+import type { MemberKnobs } from './knobs.ts';
+import type { Network } from './network.ts';
+import { type Observation, type StatusView, Violation } from './observation.ts';
+import type { Plant, PlantSite } from './planted/plant.ts';
+import type { Random } from './random.ts';
+import type { Schedule } from './schedule.ts';
+import type { SimStore } from '@quorate/storage/testing';
+
+/** What surrounds a member, the same in all its runs. */
+export interface Surroundings {
+  readonly sid: Sid;
+  readonly knobs: MemberKnobs;
+  readonly schedule: Schedule;
+  readonly random: Random;
+  readonly network: Network;
+  readonly drive: DiskDrive;
+  readonly front: Front;
+  readonly observe: (observation: Observation) => void;
+  readonly trace: (name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>) => void;
+  /** Wall clock minus virtual time, ms. */
+  readonly wallOffsetMs: number;
+  /** The first txn after a zxid in the log that this member has handed to its disk. */
+  readonly nextLogged: PlantSite['nextLogged'];
+}
+
+export interface MemberRunOptions {
+  readonly number: number;
+  readonly peer: QuorumPeer;
+  readonly store: SimStore;
+  readonly plant: Plant | undefined;
+  /** The run has ended by its own doing: an assertion, a failed disk, a `fail` action. */
+  readonly failed: (error: unknown) => void;
+  /** A crash that was planned for between two actions has come due. */
+  readonly crash: () => void;
+}
+
+/** Watches what a member does, to strike at a chosen moment: asked before each action. */
+export type Aim = (action: PeerAction) => boolean;
+
+const MS = 1_000;
+/** Where a member's monotonic clock begins, ms. */
+const CLOCK_START_MS = 1_000;
+
+export class MemberRun {
+  readonly number: number;
+  isOver = false;
+  readonly #around: Surroundings;
+  readonly #options: MemberRunOptions;
+  readonly #startedUs: number;
+  readonly #inbox: PeerEvent[] = [];
+  /** Streams of the state that are being sent. */
+  readonly #streams = new Set<number>();
+  readonly #site: PlantSite;
+  #isTurnPlanned = false;
+  #hasTick = false;
+  #isPaused = false;
+  #lastLink = 0;
+  #crashIn: number | undefined;
+  #aim: { readonly aim: Aim; readonly strike: () => void } | undefined;
+
+  constructor(around: Surroundings, options: MemberRunOptions) {
+    this.number = options.number;
+    this.#around = around;
+    this.#options = options;
+    this.#startedUs = around.schedule.nowUs;
+    const run = this;
+    this.#site = {
+      sid: around.sid,
+      random: around.random,
+      nextLogged: around.nextLogged,
+      inject: (event) => this.deliver(event),
+      get status() {
+        return run.status;
+      },
+    };
+  }
+
+  get status(): StatusView {
+    return viewOf(this.#options.peer);
+  }
+
+  /** Its monotonic clock, ms. */
+  get clockMs(): number {
+    return CLOCK_START_MS + (this.#around.schedule.nowUs - this.#startedUs) / MS;
+  }
+
+  /** Carries out what recovery gave, and begins to live. */
+  begin(actions: readonly PeerAction[]): void {
+    this.#carryOut(actions);
+    this.#tick();
+  }
+
+  /** Puts an event into the queue. */
+  deliver(event: PeerEvent): void {
+    if (this.isOver) return;
+    this.#inbox.push(event);
+    this.#planTurn();
+  }
+
+  /** A new link's number. */
+  nextLink(): number {
+    this.#lastLink += 1;
+    return this.#lastLink;
+  }
+
+  /** Takes no event until `resume`; its clock goes on. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    if (this.#inbox.length > 0) this.#planTurn();
+  }
+
+  /** Lets `strike` happen right before the first action for which `aim` holds. */
+  aimAt(aim: Aim, strike: () => void): void {
+    this.#aim = { aim, strike };
+  }
+
+  /** Crashes after `count` more actions. */
+  crashAfter(count: number): void {
+    this.#crashIn = count;
+  }
+
+  #tick(): void {
+    if (this.isOver) return;
+    if (!this.#hasTick) {
+      this.#hasTick = true;
+      this.deliver({ kind: 'tick' });
+    }
+    this.#around.schedule.after(this.#around.knobs.tickUs, () => this.#tick());
+  }
+
+  #planTurn(): void {
+    if (this.#isTurnPlanned || this.#isPaused) return;
+    this.#isTurnPlanned = true;
+    const { schedule, random, knobs } = this.#around;
+    schedule.after(random.between(0, knobs.busyMaxUs), () => {
+      this.#isTurnPlanned = false;
+      if (this.isOver || this.#isPaused) return;
+      this.#turn();
+      if (!this.isOver && this.#inbox.length > 0) this.#planTurn();
+    });
+  }
+
+  /** One turn, as the driver takes it: some events, then `turnEnded`. Time stands still in it. */
+  #turn(): void {
+    const { random, knobs, observe, sid } = this.#around;
+    const count = random.between(1, knobs.turnEventsMax);
+    for (let i = 0; i < count && !this.isOver; i += 1) {
+      const event = this.#inbox.shift();
+      if (event === undefined) break;
+      if (event.kind === 'tick') this.#hasTick = false;
+      for (const seen of this.#options.plant?.event?.(event, this.#site) ?? [event]) this.#step(seen);
+    }
+    this.#step({ kind: 'turnEnded' });
+    if (!this.isOver) observe({ kind: 'status', sid, run: this.number, status: this.status });
+  }
+
+  #step(event: PeerEvent): void {
+    if (this.isOver) return;
+    const { wallOffsetMs, schedule } = this.#around;
+    const now = { monotonicMs: this.clockMs, wallMs: Math.floor(wallOffsetMs + schedule.nowUs / MS) };
+    let actions: readonly PeerAction[];
+    try {
+      actions = this.#options.peer.step(event, now);
+    } catch (error) {
+      this.#options.failed(error);
+      return;
+    }
+    this.#carryOut(actions);
+  }
+
+  #carryOut(actions: readonly PeerAction[]): void {
+    for (const action of actions) {
+      for (const carried of this.#options.plant?.action?.(action, this.#site) ?? [action]) {
+        if (this.#aim?.aim(carried) === true) {
+          const { strike } = this.#aim;
+          this.#aim = undefined;
+          strike();
+        }
+        if (this.#crashIn !== undefined) {
+          if (this.#crashIn === 0) this.#options.crash();
+          else this.#crashIn -= 1;
+        }
+        if (this.isOver) return;
+        this.#one(carried);
+      }
+    }
+  }
+
+  #one(action: PeerAction): void {
+    const { network, drive, front, observe, sid, trace } = this.#around;
+    switch (action.kind) {
+      case 'send':
+        observe({ kind: 'sent', from: sid, run: this.number, to: action.sid, message: action.message });
+        network.send(sid, action.link, action.sid, action.message);
+        break;
+      case 'closeLink':
+        network.close(sid, action.sid, action.link);
+        break;
+      case 'persist':
+        observe({ kind: 'issued', sid, command: action.command });
+        drive.carryOut(action);
+        break;
+      case 'checkpointPut':
+      case 'checkpointCommit':
+      case 'checkpointAbort':
+      case 'openState':
+        drive.carryOut(action);
+        break;
+      case 'closeState':
+        this.#streams.delete(action.stream);
+        drive.carryOut(action);
+        break;
+      case 'sendState':
+        this.#streams.add(action.stream);
+        this.#sendState(action);
+        break;
+      case 'answer':
+      case 'sessionReady':
+      case 'sessionAlive':
+      case 'closeAttachment':
+        front.take(action);
+        break;
+      case 'statusChanged':
+      case 'stopped':
+        break;
+      case 'fail':
+        this.#options.failed(action.reason);
+        break;
+      case 'trace':
+        trace(action.name, action.fields);
+        break;
+      default:
+        unreachable(action);
+    }
+  }
+
+  /** Sends the next page of a stream, then plans the one after it, while the link and the stream last. */
+  #sendState(action: Extract<PeerAction, { kind: 'sendState' }>): void {
+    const { schedule, drive, network, sid, knobs } = this.#around;
+    const { stream, sid: to, link } = action;
+    schedule.after(drive.readUs(), () => {
+      if (this.isOver || !this.#streams.has(stream) || !network.isCurrent(sid, to, link)) return;
+      try {
+        const page = this.#options.store.readStateNow(stream, knobs.chunkBytes);
+        if (page.records.length > 0) network.send(sid, link, to, { kind: 'stateChunk', records: page.records });
+        if (page.done) this.deliver({ kind: 'stateSent', stream });
+        else this.#sendState(action);
+      } catch (error) {
+        if (error instanceof Violation) throw error;
+        this.deliver({ kind: 'stateFailed', stream, reason: String(error) });
+      }
+    });
+  }
+}
+
+/** What the checkers want to know of a member's status. */
+export function viewOf(peer: QuorumPeer): StatusView {
+  const { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum } = peer.status;
+  return { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum };
+}

@@ -1,0 +1,163 @@
+/**
+ * One member over all its runs: started from what its disk holds through the shipping recovery, crashed, paused, and
+ * started again. What a run does is in member-run.ts.
+ */
+import { type LogRecord, type PeerAction, type PeerEvent, QuorumPeer, Recovery } from '@quorate/core';
+import { firstSessionId, type Sid } from '@quorate/protocol';
+import type { Endpoint } from './connection.ts';
+import type { Knobs } from './knobs.ts';
+import { type Aim, MemberRun, type Surroundings, viewOf } from './member-run.ts';
+import { type DiskView, type StatusView, Violation } from './observation.ts';
+import type { Plant } from './planted/plant.ts';
+
+export interface MemberOptions {
+  readonly knobs: Knobs;
+  /** A planted fault for each run. */
+  readonly plant: (() => Plant) | undefined;
+  /** The member has crashed by an aimed or planned crash, or failed by its own account: it is down. */
+  readonly down: () => void;
+}
+
+export class Member {
+  readonly sid: Sid;
+  readonly #around: Surroundings;
+  readonly #options: MemberOptions;
+  #run: MemberRun | undefined;
+  #runs = 0;
+
+  constructor(around: Surroundings, options: MemberOptions) {
+    this.sid = around.sid;
+    this.#around = around;
+    this.#options = options;
+  }
+
+  get isUp(): boolean {
+    return this.#run !== undefined;
+  }
+
+  get status(): StatusView | undefined {
+    return this.#run?.status;
+  }
+
+  /** The monotonic clock of the present run, ms. */
+  get clockMs(): number {
+    return this.#run?.clockMs ?? 0;
+  }
+
+  /** Starts from what the disk holds, at once. */
+  start(): void {
+    const { sid, network, front, observe, random } = this.#around;
+    this.#runs += 1;
+    const number = this.#runs;
+    try {
+      const { peer, actions, disk, store } = this.#recover(number);
+      const run = new MemberRun(this.#around, {
+        number,
+        peer,
+        store,
+        plant: this.#options.plant?.(),
+        failed: (error) => this.#failed(number, error),
+        crash: () => {
+          this.crash(random.chance(0.7));
+          this.#options.down();
+        },
+      });
+      this.#run = run;
+      observe({ kind: 'started', sid, run: number, disk, status: viewOf(peer) });
+      front.isOpen = true;
+      network.join(sid, endpointOf(run));
+      run.begin(actions);
+    } catch (error) {
+      this.#failed(number, error);
+    }
+  }
+
+  /** Ends the run at once. `power`: the disk loses what is not synced, and nobody is told. */
+  crash(power: boolean): void {
+    const run = this.#run;
+    if (run === undefined) return;
+    const { sid, drive, network, front, observe } = this.#around;
+    run.isOver = true;
+    this.#run = undefined;
+    drive.crash(power);
+    observe({ kind: 'crashed', sid, run: run.number });
+    network.leave(sid, power);
+    front.crash();
+  }
+
+  /** Processes nothing until `resume`; its clock goes on. Ends with the run. */
+  pause(): void {
+    if (this.#run === undefined) return;
+    this.#run.pause();
+    this.#around.network.freeze(this.sid, true);
+  }
+
+  resume(): void {
+    this.#run?.resume();
+    this.#around.network.freeze(this.sid, false);
+  }
+
+  /** See MemberRun. Ends with the run. */
+  aimAt(aim: Aim, strike: () => void): void {
+    this.#run?.aimAt(aim, strike);
+  }
+
+  /** Crashes after `count` more actions. Ends with the run. */
+  crashAfter(count: number): void {
+    this.#run?.crashAfter(count);
+  }
+
+  deliver(event: PeerEvent): void {
+    this.#run?.deliver(event);
+  }
+
+  #failed(number: number, error: unknown): void {
+    if (error instanceof Violation) throw error;
+    const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    this.crash(false);
+    this.#around.observe({ kind: 'failed', sid: this.sid, run: number, reason });
+    this.#options.down();
+  }
+
+  #recover(number: number): { peer: QuorumPeer; actions: readonly PeerAction[]; disk: DiskView; store: ReturnType<Surroundings['drive']['open']> } {
+    const { sid, drive, random, schedule, wallOffsetMs } = this.#around;
+    const { knobs } = this.#options;
+    const nowMs = schedule.nowUs / 1_000;
+    const wallMs = Math.floor(wallOffsetMs + nowMs);
+    const recovery = new Recovery({
+      sid,
+      voters: knobs.voters,
+      observers: knobs.observers,
+      incarnation: number,
+      firstSessionId: firstSessionId(sid, wallMs),
+      seed: random.next(),
+      timing: knobs.timing,
+      limits: knobs.limits,
+    });
+    const store = drive.open((event) => this.deliver(event));
+    const log: LogRecord[] = [];
+    const { checkpointZxid, acceptedEpoch, currentEpoch, committed } = store.recoverNow({
+      state: (records) => recovery.state(records),
+      log: (records) => {
+        log.push(...records);
+        recovery.log(records);
+      },
+    });
+    const now = { monotonicMs: 1_000, wallMs };
+    const { peer, actions } = recovery.finish({ checkpointZxid, acceptedEpoch, currentEpoch, committed }, now);
+    return { peer, actions, store, disk: { baseZxid: checkpointZxid, records: log, acceptedEpoch, currentEpoch } };
+  }
+}
+
+/** How the network reaches a run: all by events. */
+function endpointOf(run: MemberRun): Endpoint {
+  return {
+    linkUp: (sid) => {
+      const link = run.nextLink();
+      run.deliver({ kind: 'linkUp', sid, link });
+      return link;
+    },
+    linkDown: (sid, link) => run.deliver({ kind: 'linkDown', sid, link }),
+    message: (sid, link, message) => run.deliver({ kind: 'peerMessage', sid, link, message }),
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * All that can be seen of a run from outside the members: what they hand to their disks, what the disks really hold,
+ * what they say to each other, what clients asked and were told. Observations come in one total order (that of
+ * virtual time), so "before" means "earlier in the stream". Checkers live on these alone and know nothing of how the
+ * run is made; that is why a checker can be tested with a history written by hand.
+ */
+import type { LogRecord, PeerMessage, ServerState, StorageCommand } from '@quorate/core';
+import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, Zxid } from '@quorate/protocol';
+
+/** What a member says of itself after a turn. */
+export interface StatusView {
+  readonly role: ServerState;
+  readonly phase: string;
+  /** currentEpoch. */
+  readonly epoch: Epoch;
+  readonly leader: Sid | undefined;
+  /** Last applied. */
+  readonly lastZxid: Zxid;
+  readonly committed: Zxid;
+  /** Hash of the tree at `lastZxid`. */
+  readonly digest: bigint;
+  readonly serving: boolean;
+  /** Writes can be ordered, as far as this member knows. */
+  readonly hasQuorum: boolean;
+}
+
+/** What a disk holds for sure. */
+export interface DiskView {
+  /** zxid of the checkpoint. */
+  readonly baseZxid: Zxid;
+  /** Log, in key order. */
+  readonly records: readonly LogRecord[];
+  readonly acceptedEpoch: Epoch;
+  readonly currentEpoch: Epoch;
+}
+
+/** What a client asks about its session; answered by `attached`, `alive` or an error. */
+export interface SessionOp {
+  readonly kind: 'openSession' | 'attachSession' | 'keepAlive';
+}
+
+/** A call as its client made it. */
+export interface CallView {
+  /** Unique in the run of the simulation, over all members. */
+  readonly callId: number;
+  readonly sid: Sid;
+  /** NO_SESSION for a call without one. */
+  readonly session: SessionId;
+  /** Attachment by which it came, unique in the simulation; 0 for a unary call: only calls of one attachment are answered in order. */
+  readonly attachment: number;
+  readonly op: Op | SessionOp;
+  readonly linearizable: boolean;
+}
+
+export type Observation =
+  /** The shape of the ensemble: first in every stream. */
+  | { readonly kind: 'ensemble'; readonly voters: readonly Sid[]; readonly observers: readonly Sid[] }
+  /** A member came up, for the `run`-th time, with what its disk held. */
+  | { readonly kind: 'started'; readonly sid: Sid; readonly run: number; readonly disk: DiskView; readonly status: StatusView }
+  /** A member lost its memory and what its disk had not synced. */
+  | { readonly kind: 'crashed'; readonly sid: Sid; readonly run: number }
+  /** A member has ended a turn. */
+  | { readonly kind: 'status'; readonly sid: Sid; readonly run: number; readonly status: StatusView }
+  /** A member handed work to its disk. */
+  | { readonly kind: 'issued'; readonly sid: Sid; readonly command: StorageCommand }
+  /** A disk has made that work durable. Comes in the order in which the disk did it. */
+  | { readonly kind: 'durable'; readonly sid: Sid; readonly command: StorageCommand }
+  /** A disk has made a checkpoint durable. */
+  | { readonly kind: 'checkpointed'; readonly sid: Sid; readonly zxid: Zxid }
+  /** A member sent a message (it may still be lost). */
+  | { readonly kind: 'sent'; readonly from: Sid; readonly run: number; readonly to: Sid; readonly message: PeerMessage }
+  | { readonly kind: 'called'; readonly call: CallView }
+  | { readonly kind: 'answered'; readonly callId: number; readonly answer: Answer }
+  /** The client cannot get an answer any more: its stream, its member or its session is gone. */
+  | { readonly kind: 'abandoned'; readonly callId: number }
+  /** The answer to an openSession or attachSession: the client has the session, new or again. */
+  | { readonly kind: 'attached'; readonly callId: number; readonly session: SessionId; readonly resumed: boolean }
+  /** The answer to a keepAlive. */
+  | { readonly kind: 'alive'; readonly callId: number }
+  /** A client learned that its session has ended. `isExcused`: it had asked for that, or could not be heard all the time. */
+  | {
+      readonly kind: 'sessionEnded';
+      readonly session: SessionId;
+      readonly code: ErrorCode | undefined;
+      readonly isExcused: boolean;
+    }
+  /** A client has left its session for good: it may end or not. */
+  | { readonly kind: 'sessionLeft'; readonly session: SessionId }
+  /** Faults have stopped; the ensemble has until `untilUs` to be whole again. */
+  | { readonly kind: 'healed'; readonly atUs: number; readonly untilUs: number }
+  /** The end of the wait after the heal: what every member says of itself, and what still is not as it should be. */
+  | {
+      readonly kind: 'settled';
+      readonly atUs: number;
+      readonly members: readonly { readonly sid: Sid; readonly status: StatusView | undefined }[];
+      /** Calls made after the heal that got no successful answer in time, one line each. */
+      readonly failures: readonly string[];
+    }
+  /** Something broke in a member by its own account: an assertion, or a `fail` action. */
+  | { readonly kind: 'failed'; readonly sid: Sid; readonly run: number; readonly reason: string };
+
+/** A rule was broken. Ends the run. */
+export class Violation extends Error {
+  /** Name of the checker that found it. */
+  readonly checker: string;
+
+  constructor(checker: string, message: string) {
+    super(message);
+    this.name = 'Violation';
+    this.checker = checker;
+  }
+}
