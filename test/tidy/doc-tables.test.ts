@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type DocTable, differences, tablesOf } from './doc-tables.ts';
+import { type DocTable, differences, lostPaths, tablesOf } from './doc-tables.ts';
 import { READ_ELSEWHERE, TRUTHS } from './truths.ts';
-import { readFiles } from './workspace.ts';
+import { allPaths, readFiles } from './workspace.ts';
 
 const tables = readFiles((path) => path.endsWith('.md')).flatMap(tablesOf);
 
@@ -76,4 +76,11 @@ test('a row that stands there twice is a fault, other columns and orders are non
       ['A', '1'],
     ]),
   ).toEqual([expect.stringContaining('twice')]);
+});
+
+test('every source that a document names is there', () => {
+  const documents = readFiles((path) => path.endsWith('.md'));
+  expect(documents.flatMap((file) => lostPaths(file, allPaths()))).toEqual([]);
+  const bad = { path: 'a.md', text: 'See `zab/disk.ts`, `gone.ts` and `readme`.' };
+  expect(lostPaths(bad, ['packages/core/src/zab/disk.ts'])).toEqual(['a.md: names gone.ts, which is not there']);
 });
