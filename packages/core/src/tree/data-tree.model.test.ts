@@ -18,7 +18,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
 import type { StateRecord } from './state-record.ts';
-import { TreeLoader } from './tree-loader.ts';
+import { keyText, StateDisk } from './testing.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { decodeTxn, encodeTxn } from './txn-codec.ts';
 import { nextVersion } from './znode.ts';
@@ -189,8 +189,7 @@ class Member {
   tree = DataTree.empty();
   readonly model = new Model();
   readonly log: { zxid: Zxid; payload: Uint8Array }[] = [];
-  readonly disk = new Map<string, StateRecord>();
-  diskZxid = ZERO;
+  readonly disk = new StateDisk();
   gathering: { zxid: Zxid; digest: bigint; model: Model; records: StateRecord[]; done: boolean } | undefined;
   #nextSession = 0xff00_0000_0000_0001n;
 
@@ -279,32 +278,20 @@ class Member {
     this.tree.endCheckpoint(ok);
     this.gathering = undefined;
     if (!ok) return;
-    const keys = gathering.records.map(({ key }) => Buffer.from(key).toString('latin1'));
+    const keys = gathering.records.map(({ key }) => keyText(key));
     expect(new Set(keys).size).toBe(keys.length);
-    gathering.records.forEach((record, i) => {
-      if (record.value === undefined) this.disk.delete(keys[i]!);
-      else this.disk.set(keys[i]!, record);
-    });
-    this.diskZxid = gathering.zxid;
-    const loaded = this.load();
+    this.disk.write(gathering.records, gathering.zxid);
+    const loaded = this.disk.load();
     expect(loaded.digest).toBe(gathering.digest);
     expectSame(loaded, gathering.model);
   }
 
-  /** The tree as the disk has it, read in key order. */
-  load(): DataTree {
-    const loader = new TreeLoader();
-    const keys = [...this.disk.keys()].sort();
-    for (const key of keys) loader.add([this.disk.get(key)!]);
-    return loader.finish(this.diskZxid);
-  }
-
   restart(): void {
     const before = this.tree.digest;
-    this.tree = this.load();
+    this.tree = this.disk.load();
     this.gathering = undefined;
     for (const { zxid, payload } of this.log) {
-      if (zxid > this.diskZxid) this.tree.apply(zxid, decodeTxn(payload));
+      if (zxid > this.disk.zxid) this.tree.apply(zxid, decodeTxn(payload));
     }
     expect(this.tree.digest).toBe(before);
   }

@@ -22,7 +22,7 @@ import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.
 import { DIGEST_VERSION } from './digest.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
-import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
+import { BUILT_IN_PATHS, ownBytes, TreeState } from './tree-state.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { StoredZnode, type Znode } from './znode.ts';
 
@@ -170,7 +170,7 @@ export class DataTree {
     this.#checkpointer.willChange(path);
     this.#checkpointer.willChange(parent.path);
     const znode = new StoredZnode(path, {
-      data: own(body.data),
+      data: ownData(body.data),
       czxid: zxid,
       mzxid: zxid,
       pzxid: zxid,
@@ -203,7 +203,7 @@ export class DataTree {
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(znode.path);
-    this.#state.setData(znode, { data: own(body.data), version, mzxid: zxid, mtimeMs: txn.timeMs });
+    this.#state.setData(znode, { data: ownData(body.data), version, mzxid: zxid, mtimeMs: txn.timeMs });
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {
@@ -211,7 +211,7 @@ export class DataTree {
     const isNew = id !== NO_SESSION && this.sessions.get(id) === undefined;
     assert(isNew, () => `${at(zxid)}: cannot create session ${formatSessionId(id)}: it exists or is no session`);
     this.#checkpointer.willChange(id);
-    this.#state.addSession(id, body.timeoutMs, new Uint8Array(body.token));
+    this.#state.addSession(id, body.timeoutMs, ownBytes(body.token));
   }
 
   #closeSession(zxid: Zxid, txn: Txn, body: BodyOf<'closeSession'>): void {
@@ -246,9 +246,8 @@ function at(zxid: Zxid): string {
   return `Cannot apply txn ${formatZxid(zxid)}`;
 }
 
-/** A copy in memory of its own. Not `slice`: on a Node Buffer that is a view. */
-function own(data: Uint8Array | undefined): Uint8Array | undefined {
-  return data === undefined ? undefined : new Uint8Array(data);
+function ownData(data: Uint8Array | undefined): Uint8Array | undefined {
+  return data === undefined ? undefined : ownBytes(data);
 }
 
 /** 32-bit signed, and not -1, which would mean "any" to whoever reads it (case C004). */

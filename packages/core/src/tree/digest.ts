@@ -1,6 +1,6 @@
 /**
- * The digest of the replicated state: a 64-bit number that two members share exactly when they hold the same znodes
- * (path, data, every field of the stat) and the same sessions (id, timeout, token).
+ * The digest of the replicated state: a 64-bit number that is the same on members that hold the same znodes (path, data,
+ * every field of the stat) and the same sessions (id, timeout, token), and all but surely differs on others.
  *
  * It is the sum of one hash a znode and one a session, so it does not depend on the order of changes and one change
  * costs one term. It finds accidents (a bug, a flipped bit), not forgeries. Inside it is two 32-bit halves, because

@@ -1,5 +1,5 @@
 /** For tests: a tree that is told what to do in short words. Each word is one txn, as the leader would make it. */
-import { NO_SESSION, type SessionId, toZxid, type Zxid } from '@quorate/protocol';
+import { NO_SESSION, type SessionId, toZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { DataTree } from './data-tree.ts';
 import type { StateRecord } from './state-record.ts';
 import { TreeLoader } from './tree-loader.ts';
@@ -78,6 +78,39 @@ export function gatherRest(tree: DataTree): StateRecord[] {
     records.push(...part.records);
     if (part.done) return records;
   }
+}
+
+/** A state database in memory: takes checkpoints whole, and gives its records in key order. */
+export class StateDisk {
+  zxid: Zxid = ZERO_ZXID;
+  readonly #records = new Map<string, StateRecord>();
+
+  write(records: readonly StateRecord[], zxid: Zxid): void {
+    for (const record of records) {
+      const key = keyText(record.key);
+      if (record.value === undefined) this.#records.delete(key);
+      else this.#records.set(key, record);
+    }
+    this.zxid = zxid;
+  }
+
+  /** Gathers a whole checkpoint of the tree and writes it. */
+  save(tree: DataTree): void {
+    this.write(checkpointOf(tree), tree.lastZxid);
+  }
+
+  records(): StateRecord[] {
+    return [...this.#records.values()].sort((a, b) => (keyText(a.key) < keyText(b.key) ? -1 : 1));
+  }
+
+  load(): DataTree {
+    return loadTree(this.records(), this.zxid);
+  }
+}
+
+/** One character a byte, so that texts compare as the bytes do. */
+export function keyText(key: Uint8Array): string {
+  return String.fromCharCode(...key);
 }
 
 /** A tree loaded from records, in the order given. */

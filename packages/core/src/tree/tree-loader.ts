@@ -17,7 +17,7 @@ import {
 import { DataTree } from './data-tree.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { readRecord, type StateEntry, type StateRecord, type Summary } from './state-record.ts';
-import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
+import { BUILT_IN_PATHS, ownBytes, TreeState } from './tree-state.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
 export class TreeLoader {
@@ -60,7 +60,7 @@ export class TreeLoader {
         if (entry.id === NO_SESSION || this.#state.sessions.get(entry.id) !== undefined) {
           throw new DecodeError(`The state has session ${formatSessionId(entry.id)} twice, or it is no session`);
         }
-        this.#state.addSession(entry.id, entry.timeoutMs, new Uint8Array(entry.token));
+        this.#state.addSession(entry.id, entry.timeoutMs, ownBytes(entry.token));
         return;
       case 'summary':
         if (this.#summary !== undefined) throw new DecodeError('The state has two summaries');
@@ -75,7 +75,7 @@ export class TreeLoader {
     const fault = pathFault(path);
     if (fault !== undefined) throw new DecodeError(`The state has the bad path ${path}: ${fault}`);
     if (this.#state.get(path) !== undefined) throw new DecodeError(`The state has ${path} twice`);
-    const data = fields.data === undefined ? undefined : new Uint8Array(fields.data);
+    const data = fields.data === undefined ? undefined : ownBytes(fields.data);
     const znode = new StoredZnode(path, { ...fields, data });
     if (!this.#tryAttach(znode)) this.#waiting.push(znode);
   }

@@ -82,7 +82,6 @@ export class TreeState {
    */
   attach(znode: StoredZnode, parent: StoredZnode | undefined, counted: ParentChange | undefined): void {
     const { path } = znode;
-    assert(!this.#znodes.has(path), () => `Cannot attach ${path}: it exists`);
     if (znode.isEphemeral) {
       this.sessions.addEphemeral(znode.ephemeralOwner, path);
       this.#ephemeralCount++;
@@ -96,7 +95,10 @@ export class TreeState {
       }
       this.#digest.add(parent);
     }
+    const before = this.#znodes.size;
     this.#znodes.set(path, znode);
+    // Told by the count, because a look-up before costs a cache miss and every caller has made one.
+    assert(this.#znodes.size === before + 1, () => `Cannot attach ${path}: it was there already`);
     this.#dataBytes += znode.dataLength;
     this.#digest.hashContent(znode);
     this.#digest.add(znode);
@@ -140,4 +142,11 @@ export class TreeState {
     const session = this.sessions.remove(id);
     this.#digest.removeSession(id, session.timeoutMs, session.token);
   }
+}
+
+/** A copy in memory of its own, whatever buffer `bytes` is a view of. (`slice` on a Node Buffer would be a view.) */
+export function ownBytes(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(bytes.length);
+  copy.set(bytes);
+  return copy;
 }

@@ -5,6 +5,7 @@
  * the layout can become columns and slabs without touching them. Source: ZooKeeper `DataNode`, reference §5.3.
  */
 import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
+import { Children } from './children.ts';
 
 /** A znode as it is now: a live view, so read what is needed at once and don't keep it over an `apply`. */
 export interface Znode {
@@ -45,13 +46,6 @@ export function nextVersion(version: number): number {
 /** The count of creates after one more; wraps as ZooKeeper's does, from 2147483647 to -2147483648. */
 export function nextCreates(creates: number): number {
   return (creates + 1) | 0;
-}
-
-/** The names of a znode's children; made only for znodes that have some, because most are leaves. */
-class Children {
-  readonly names = new Set<string>();
-  /** The names in order, once somebody asked; dropped by the next change, so that a create never pays for order. */
-  sorted: readonly string[] | undefined = undefined;
 }
 
 const NO_NAMES: readonly string[] = [];
@@ -101,7 +95,7 @@ export class StoredZnode implements Znode {
   }
 
   get childCount(): number {
-    return this.#children === undefined ? 0 : this.#children.names.size;
+    return this.#children === undefined ? 0 : this.#children.size;
   }
 
   stat(): Stat {
@@ -122,25 +116,20 @@ export class StoredZnode implements Znode {
     };
   }
 
-  /** Names of the children by code unit. The array is cached: never write to it. O(n log n) after a change, else O(1). */
+  /** Names of the children by code unit. The array is cached: never write to it. */
   childNames(): readonly string[] {
-    const children = this.#children;
-    if (children === undefined) return NO_NAMES;
-    children.sorted ??= [...children.names].sort();
-    return children.sorted;
+    return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
   }
 
   addChild(name: string): void {
     this.#children ??= new Children();
-    this.#children.names.add(name);
-    this.#children.sorted = undefined;
+    this.#children.add(name);
   }
 
   removeChild(name: string): void {
     const children = this.#children;
     if (children === undefined) return;
-    children.names.delete(name);
-    children.sorted = undefined;
-    if (children.names.size === 0) this.#children = undefined;
+    children.delete(name);
+    if (children.size === 0) this.#children = undefined;
   }
 }

@@ -1,0 +1,221 @@
+import { DecodeError, sequenceSuffix, toSessionId, toZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DataTree } from './data-tree.ts';
+import { readRecord, type StateRecord, sessionKey, summaryRecord, znodeKey } from './state-record.ts';
+import { checkpointOf, loadTree, StateDisk, TreeScript } from './testing.ts';
+import { TreeLoader } from './tree-loader.ts';
+
+const A = toSessionId(0x0100_0000_0000_0001n);
+const B = toSessionId(0xff00_0000_0000_0003n);
+
+function grown(): { script: TreeScript; records: StateRecord[]; zxid: Zxid } {
+  const script = new TreeScript();
+  script.createSession(B, 30_000, Uint8Array.of(1, 2, 3));
+  script.create('/a', Uint8Array.of(1));
+  script.create('/a/b', undefined);
+  script.create('/a/b/e', new Uint8Array(0), B);
+  script.create('/gone');
+  script.delete('/gone');
+  script.setData('/a', Uint8Array.of(2, 3));
+  return { script, records: checkpointOf(script.tree), zxid: script.tree.lastZxid };
+}
+
+function keyIs(name: Uint8Array): (record: StateRecord) => boolean {
+  return ({ key }) => Buffer.compare(key, name) === 0;
+}
+
+describe('the loader', () => {
+  it('makes the tree that was written, whatever the order and the parts in which its records come', () => {
+    const { script, records, zxid } = grown();
+    const whole = records.filter(({ value }) => value !== undefined);
+    fc.assert(
+      fc.property(fc.shuffledSubarray(whole, { minLength: whole.length }), fc.nat(whole.length), (shuffled, cut) => {
+        const loader = new TreeLoader();
+        loader.add(shuffled.slice(0, cut));
+        loader.add(shuffled.slice(cut));
+        const tree = loader.finish(zxid);
+        expect(tree.digest).toBe(script.tree.digest);
+        expect(tree.lastZxid).toBe(zxid);
+        for (const path of ['/', '/a', '/a/b', '/a/b/e', '/zookeeper']) {
+          expect(tree.stat(path)).toEqual(script.tree.stat(path));
+          expect(tree.data(path)).toEqual(script.tree.data(path));
+          expect(tree.children(path)).toEqual(script.tree.children(path));
+        }
+        const session = tree.sessions.get(B)!;
+        expect([session.timeoutMs, session.token, [...session.ephemerals]]).toEqual([
+          30_000,
+          Uint8Array.of(1, 2, 3),
+          ['/a/b/e'],
+        ]);
+        expect([tree.znodeCount, tree.dataBytes, tree.ephemeralCount]).toEqual([7, 2, 1]);
+      }),
+    );
+  });
+
+  it('C071: replaces the whole state of a member that was away: nothing is left over, and listings match numChildren', () => {
+    const leader = new TreeScript();
+    const disk = new StateDisk();
+    leader.createSession(A);
+    for (let i = 0; i < 10_000; i++) leader.create(`/d${i}`, Uint8Array.of(i), i % 10 === 1 ? A : undefined);
+    disk.save(leader.tree);
+    expect(disk.load().digest).toBe(leader.tree.digest);
+    for (let i = 0; i < 10_000; i += 2) leader.delete(`/d${i}`);
+    leader.closeSession(A);
+    leader.createSession(B);
+    for (let i = 3; i < 500; i += 10) leader.create(`/d${i}/s-${sequenceSuffix(0)}`, undefined, B);
+    disk.save(leader.tree);
+    const replaced = disk.load();
+    expect(replaced.digest).toBe(leader.tree.digest);
+    expect(replaced.znodeCount).toBe(leader.tree.znodeCount);
+    expect(replaced.ephemeralCount).toBe(50);
+    expect(replaced.sessions.ids()).toEqual([B]);
+    expect(replaced.znode('/d0')).toBeUndefined();
+    for (const path of ['/', ...replaced.children('/')!.map((name) => `/${name}`)]) {
+      expect(replaced.stat(path)?.numChildren).toBe(replaced.children(path)?.length);
+      expect(replaced.stat(path)).toEqual(leader.tree.stat(path));
+    }
+  });
+
+  it('goes on where the written tree was: counters, sequence numbers and checkpoints', () => {
+    const { script, records, zxid } = grown();
+    const loaded = new TreeScript(
+      loadTree(
+        records.filter(({ value }) => value !== undefined),
+        zxid,
+      ),
+    );
+    expect(checkpointOf(loaded.tree).length).toBe(1);
+    for (const one of [script, loaded]) {
+      one.create('/next');
+      one.closeSession(B);
+    }
+    expect(loaded.tree.stat('/')).toMatchObject({ cversion: 3, numChildren: 3 });
+    expect(loaded.tree.znode('/')?.creates).toBe(3);
+    expect(loaded.tree.stat('/a/b')).toMatchObject({ cversion: 2, numChildren: 0 });
+  });
+
+  it('copies what it keeps out of the buffer that the records came in', () => {
+    const { records, zxid } = grown();
+    const chunk = records.flatMap(({ key, value }) =>
+      value === undefined ? [] : [{ key, value: Buffer.from(value) }],
+    );
+    const tree = loadTree(chunk, zxid);
+    for (const { value } of chunk) value.fill(0);
+    expect(tree.data('/a')).toEqual(Uint8Array.of(2, 3));
+    expect(tree.sessions.get(B)?.token).toEqual(Uint8Array.of(1, 2, 3));
+  });
+
+  it('gives the empty tree for no records at zxid 0, with everything still to be written', () => {
+    const tree = new TreeLoader().finish(ZERO_ZXID);
+    expect(tree.digest).toBe(DataTree.empty().digest);
+    expect(checkpointOf(tree).length).toBe(5);
+    expect(() => new TreeLoader().finish(toZxid(1n))).toThrow(DecodeError);
+  });
+
+  const { records, zxid } = grown();
+  const whole = records.filter(({ value }) => value !== undefined);
+  const without = (key: Uint8Array) => whole.filter((record) => !keyIs(key)(record));
+  const value = (key: Uint8Array) => whole.find(keyIs(key))!.value!;
+  const summary = summaryRecord({ zxid, digestVersion: 1, digest: 0n, znodeCount: 7, sessionCount: 1 });
+  const summaryKey = summary.key;
+  const flipped = (key: Uint8Array, at: number) => {
+    const broken = Uint8Array.from(value(key));
+    broken[at]! ^= 1;
+    return [...without(key), { key, value: broken }];
+  };
+
+  it.each<[string, StateRecord[]]>([
+    ['a missing leaf', without(znodeKey('/a/b/e'))],
+    ['a missing parent', without(znodeKey('/a/b'))],
+    ['a missing root', without(znodeKey('/'))],
+    ['a missing built-in znode', without(znodeKey('/zookeeper/quota'))],
+    ['a missing session that owns an ephemeral', without(sessionKey(B))],
+    ['no summary', without(summaryKey)],
+    ['two summaries', [...whole, summary]],
+    ['a znode twice', [...whole, whole.find(keyIs(znodeKey('/a')))!]],
+    ['an ephemeral twice', [...whole, whole.find(keyIs(znodeKey('/a/b/e')))!]],
+    ['a session twice', [...whole, whole.find(keyIs(sessionKey(B)))!]],
+    ['a session that is none', [...whole, { key: sessionKey(toSessionId(0n)), value: value(sessionKey(B)) }]],
+    ['a znode more', [...whole, { key: znodeKey('/extra'), value: value(znodeKey('/a')) }]],
+    ['a session more', [...whole, { key: sessionKey(A), value: value(sessionKey(B)) }]],
+    ['a bad path', [...whole, { key: znodeKey('/a//x'), value: value(znodeKey('/a')) }]],
+    ['a znode below an ephemeral', [...whole, { key: znodeKey('/a/b/e/x'), value: value(znodeKey('/a')) }]],
+    ['a flipped bit in data', flipped(znodeKey('/a'), 2)],
+    ['a flipped bit in a zxid', flipped(znodeKey('/a'), 12)],
+    ['a flipped bit in a token', flipped(sessionKey(B), value(sessionKey(B)).length - 1)],
+    ['another digest', [...without(summaryKey), summary]],
+    ['another format of a znode', [...without(znodeKey('/a')), { key: znodeKey('/a'), value: Uint8Array.of(2) }]],
+    ['a kind of record that is not known', [...whole, { key: Uint8Array.of(0x71, 1), value: Uint8Array.of(1) }]],
+    ['a record without a key', [...whole, { key: new Uint8Array(0), value: Uint8Array.of(1) }]],
+    ['a record without a value', [...whole, { key: znodeKey('/x'), value: undefined }]],
+  ])('refuses %s', (_what, broken) => {
+    expect(() => loadTree(broken, zxid)).toThrow(DecodeError);
+  });
+
+  it('refuses a state that is at another zxid than its checkpoint, and to be used twice', () => {
+    expect(() => loadTree(whole, toZxid(zxid + 1n))).toThrow(DecodeError);
+    const loader = new TreeLoader();
+    loader.add(whole);
+    loader.finish(zxid);
+    expect(() => loader.finish(zxid)).toThrow(DecodeError);
+  });
+
+  it('does not hold a digest of another way of hashing against the state', () => {
+    const other = summaryRecord({ zxid, digestVersion: 2, digest: 5n, znodeCount: 7, sessionCount: 1 });
+    expect(loadTree([...without(summaryKey), other], zxid).znodeCount).toBe(7);
+  });
+
+  it('fails with DecodeError at most on records whose bytes were changed', () => {
+    fc.assert(
+      fc.property(fc.nat(whole.length - 1), fc.boolean(), fc.nat(), fc.nat(255), (which, inKey, at, byte) => {
+        const broken = whole.map(({ key, value: bytes }) => ({ key: key.slice(), value: bytes!.slice() }));
+        const { key, value: bytes } = broken[which]!;
+        const target = inKey ? key : bytes;
+        target[at % target.length] = byte;
+        let failure: unknown;
+        try {
+          loadTree(broken, zxid);
+        } catch (error) {
+          failure = error;
+        }
+        if (failure !== undefined) expect(failure).toBeInstanceOf(DecodeError);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('a state record', () => {
+  it('has the bytes of its table, so that old databases can be read', () => {
+    const { script, records: made, zxid: at } = grown();
+    const key = made.at(-1)!.key;
+    const hex = (name: Uint8Array) => Buffer.from(made.find(keyIs(name))!.value!).toString('hex');
+    expect(Buffer.from(znodeKey('/a/é')).toString('hex')).toBe('6e2f612fc3a9');
+    expect(Buffer.from(sessionKey(B)).toString('hex')).toBe('73ff00000000000003');
+    expect(Buffer.from(key).toString()).toBe('mtree');
+    expect(hex(znodeKey('/a/b/e'))).toBe(
+      `0101${'0000000100000004'.repeat(3)}eb07eb07${'00000000'.repeat(3)}01ff00000000000003`,
+    );
+    expect(hex(znodeKey('/a/b')).startsWith('0100')).toBe(true);
+    expect(hex(znodeKey('/a')).startsWith('01030203')).toBe(true);
+    expect(hex(sessionKey(B))).toBe('01b0ea0103010203');
+    const digest = script.tree.digest.toString(16).padStart(16, '0');
+    expect(hex(key)).toBe(`01${at.toString(16).padStart(16, '0')}01${digest}0701`);
+  });
+
+  it('C013: keeps 64-bit values above 2^53 and negative ones exact', () => {
+    const script = new TreeScript(loadTree(checkpointOf(DataTree.empty()), ZERO_ZXID));
+    script.createSession(B);
+    script.tree.apply(toZxid(0x0030_0000_0000_0001n), {
+      origin: { sid: 1, incarnation: 1, seq: 1 },
+      session: B,
+      timeMs: Number.MAX_SAFE_INTEGER - 1,
+      body: { kind: 'create', path: '/e', data: undefined, ephemeralOwner: B, parentCreates: 1 },
+    });
+    const record = checkpointOf(script.tree).find(keyIs(znodeKey('/e')))!;
+    expect(readRecord(record)).toMatchObject({
+      fields: { czxid: 0x0030_0000_0000_0001n, mtimeMs: Number.MAX_SAFE_INTEGER - 1, ephemeralOwner: B },
+    });
+  });
+});
