@@ -3,7 +3,8 @@
  * frames as bytes (`writeReply` and its like make them) and reads AttachRequests.
  */
 import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
-import { type AttachRequest, decodeAttachRequest } from '../frames/index.ts';
+import { decodeAttachRequest } from '../frames/attach-request.ts';
+import type { AttachRequest } from '../frames/frame.ts';
 import { serviceOf } from './load.ts';
 
 export const ZNODE_SERVICE = 'quorate.v1.ZnodeService';

@@ -5,7 +5,8 @@
  */
 import { unreachable } from '../assert.ts';
 import { ERRORS } from '../errors.ts';
-import { type CallFault, encodeErrorDetail } from '../frames/index.ts';
+import { encodeErrorDetail } from '../frames/error-detail.ts';
+import type { CallFault } from '../frames/frame.ts';
 import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
 import { toSessionId, type SessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';

@@ -1,0 +1,72 @@
+/** The public shape of the client: what it can do, and the options of each call. */
+import type { CallOptions } from './options.ts';
+import type { Session } from './session.ts';
+import type { Data, Stat, Znode } from './znode.ts';
+
+/**
+ * How fresh a read must be. `session` (default): it shows every write of this session that came before it, and never
+ * less than the session has seen, at whatever member it is. `linearizable`: besides, it shows everything that was
+ * acknowledged to anybody before the read was sent; it costs a round between the members. `local` promises only that
+ * the member answers from what it has; over a session stream that is never less than `session`.
+ */
+export type Consistency = 'local' | 'session' | 'linearizable';
+
+export interface ReadOptions extends CallOptions {
+  readonly consistency?: Consistency | undefined;
+}
+
+export interface WriteOptions extends CallOptions {
+  /** The version that the znode must have; else BAD_VERSION. Undefined: any. */
+  readonly version?: number | undefined;
+}
+
+/** How long a znode lives: until it is deleted, or at most as long as the session. */
+export type CreateMode = 'persistent' | 'ephemeral';
+
+export interface CreateOptions extends CallOptions {
+  /** Default `persistent`. */
+  readonly mode?: CreateMode | undefined;
+  /** Append a ten-digit counter of the parent to the path. */
+  readonly sequential?: boolean | undefined;
+  /** Create missing ancestors, as persistent znodes without data. They stay when the create itself fails. */
+  readonly parents?: boolean | undefined;
+}
+
+export interface SetOptions extends WriteOptions {
+  /** Create the znode, persistent, when it does not exist. Not together with `version`. */
+  readonly upsert?: boolean | undefined;
+}
+
+export interface DeleteOptions extends WriteOptions {
+  /** That the znode does not exist is no error. */
+  readonly ifExists?: boolean | undefined;
+}
+
+/**
+ * A session with the ensemble, and the znodes through it. Calls are sent and answered in the order in which they are
+ * made. Every call rejects with CoordinationError, or TypeError and RangeError for arguments of the wrong shape.
+ *
+ * While no member is attached, calls wait for one until their time is over. A read whose answer was lost is sent again;
+ * a write is not: it rejects with CONNECTION_LOST and the outcome `unknown`.
+ */
+export interface Client extends AsyncDisposable {
+  readonly session: Session;
+  /** Creates a znode. NO_NODE (no parent), NODE_EXISTS, NO_CHILDREN_FOR_EPHEMERALS. Without `data` it holds null. */
+  create(path: string, data?: Data, options?: CreateOptions): Promise<Znode>;
+  /** The znode. NO_NODE when it does not exist. */
+  get(path: string, options?: ReadOptions): Promise<Znode>;
+  /** The znode, or undefined when it does not exist. */
+  find(path: string, options?: ReadOptions): Promise<Znode | undefined>;
+  /** Its stat, or undefined when it does not exist. */
+  stat(path: string, options?: ReadOptions): Promise<Stat | undefined>;
+  /** Replaces the data. NO_NODE, BAD_VERSION. */
+  set(path: string, data: Data, options?: SetOptions): Promise<Stat>;
+  /** Deletes the znode. NO_NODE, BAD_VERSION, NOT_EMPTY. */
+  delete(path: string, options?: DeleteOptions): Promise<void>;
+  /** Names of the direct children, sorted. NO_NODE. */
+  children(path: string, options?: ReadOptions): Promise<string[]>;
+  /** Waits until the member has all that is committed now. Returns the zxid up to which reads are then fresh. */
+  sync(options?: CallOptions): Promise<bigint>;
+  /** Ends the session and releases everything. Calls made before are answered first. Never rejects. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,271 @@
+/**
+ * The calls of a client that have no answer yet: waiting to be sent, or sent. It makes frames of them, matches replies
+ * to them, and decides what becomes of each when its time is over, its signal is aborted, or the stream breaks.
+ * Knows no sockets and no timers; the connection drives it.
+ *
+ * A call is settled once. One that is settled while sent stays in line, so that its late reply is matched and dropped
+ * without shifting the replies after it.
+ */
+import {
+  ByteWriter,
+  FRAME_BYTES_MAX,
+  type Op,
+  type OpFailure,
+  type OpResult,
+  REQUEST_BYTES_MAX,
+  utf8Length,
+  type Zxid,
+} from '@quorate/protocol';
+import { type FrameReply, writeCall } from '@quorate/protocol/frames';
+import { CoordinationError, errorOfFailure, type ErrorCode, type Outcome } from './errors.ts';
+import { Fifo } from './fifo.ts';
+
+export interface CallLimits {
+  /** Most calls without an answer. Past it: THROTTLED. */
+  readonly callsMax: number;
+  /** Most bytes of data in them. Past it: THROTTLED. */
+  readonly bytesMax: number;
+}
+
+export const DEFAULT_CALL_LIMITS: CallLimits = { callsMax: 20_000, bytesMax: 64 * 1024 * 1024 };
+
+/** Calls in one frame at most, and the size at which a frame is full, bytes. */
+export const FRAME_CALLS = 64;
+export const FRAME_BYTES = 64 * 1024;
+
+/** What the member of the present attachment reads. */
+export interface FrameLimits {
+  readonly frameBytesMax: number;
+  readonly requestBytesMax: number;
+}
+
+export interface NewCall {
+  readonly op: Op;
+  readonly linearizable: boolean;
+  /** Monotonic ms. */
+  readonly deadlineMs: number;
+  resolve(result: OpResult, zxid: Zxid): void;
+  reject(error: CoordinationError): void;
+}
+
+/** A call in line. Handed out so that it can be aborted. */
+export interface PendingCall {
+  readonly call: Omit<NewCall, 'op'>;
+  readonly kind: Op['kind'];
+  readonly path: string | undefined;
+  readonly isWrite: boolean;
+  /** Dropped as soon as it cannot be sent again, for it may hold a lot of data. */
+  op: Op | undefined;
+  /** Bytes of path and data. */
+  readonly bytes: number;
+  state: 'waiting' | 'sent' | 'settled';
+  xid: number;
+  sentMs: number;
+}
+
+/** A call is answered by the member a little before the client gives it up: its word says more. */
+const MARGIN_MS_MAX = 100;
+
+export class Calls {
+  readonly #limits: CallLimits;
+  readonly #waiting = new Fifo<PendingCall>();
+  readonly #sent = new Fifo<PendingCall>();
+  #frameLimits: FrameLimits = { frameBytesMax: FRAME_BYTES_MAX, requestBytesMax: REQUEST_BYTES_MAX };
+  #nextXid = 1;
+  #waitingBytes = 0;
+  #bytes = 0;
+
+  constructor(limits: CallLimits = DEFAULT_CALL_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Calls that wait to be sent. */
+  get waitingCount(): number {
+    return this.#waiting.length;
+  }
+
+  /** True when what waits fills a frame. */
+  get fillsFrame(): boolean {
+    return this.#waiting.length >= FRAME_CALLS || this.#waitingBytes >= FRAME_BYTES;
+  }
+
+  /** Puts a call in line. Throws THROTTLED when there are too many. */
+  add(call: NewCall): PendingCall {
+    const { op } = call;
+    const path = 'path' in op ? op.path : undefined;
+    const bytes = sizeOf(op);
+    if (
+      this.#waiting.length + this.#sent.length >= this.#limits.callsMax ||
+      this.#bytes + bytes > this.#limits.bytesMax
+    ) {
+      const message = `Cannot take another call: ${this.#waiting.length + this.#sent.length} have no answer yet`;
+      throw new CoordinationError('THROTTLED', message, { path });
+    }
+    const pending: PendingCall = {
+      call,
+      kind: op.kind,
+      path,
+      isWrite: isWrite(op),
+      op,
+      bytes,
+      state: 'waiting',
+      xid: 0,
+      sentMs: 0,
+    };
+    this.#waiting.push(pending);
+    this.#waitingBytes += bytes;
+    this.#bytes += bytes;
+    return pending;
+  }
+
+  /** A new attachment: xids begin at 1. */
+  attached(limits: FrameLimits): void {
+    this.#frameLimits = limits;
+    this.#nextXid = 1;
+  }
+
+  /**
+   * Makes a frame of the calls that wait, first come first sent, and moves them to those sent.
+   * Undefined when none waits. A call that the member would not read fails with INVALID_ARGUMENT.
+   */
+  nextFrame(nowMs: number): Uint8Array | undefined {
+    const writer = new ByteWriter(512);
+    let count = 0;
+    while (count < FRAME_CALLS && writer.length < FRAME_BYTES) {
+      const pending = this.#waiting.peek();
+      if (pending === undefined) break;
+      if (pending.op !== undefined) {
+        const { requestBytesMax, frameBytesMax } = this.#frameLimits;
+        // A call never takes more than this beside its data and path.
+        const bytesMost = pending.bytes + 64;
+        if (count > 0 && writer.length + bytesMost > frameBytesMax) break;
+        if (pending.bytes > requestBytesMax || bytesMost > frameBytesMax) {
+          const message = `Cannot ${pending.kind} with ${pending.bytes} bytes: the limit is ${requestBytesMax}`;
+          this.#fail(pending, 'INVALID_ARGUMENT', message);
+        } else {
+          this.#send(writer, pending, pending.op, nowMs);
+          count++;
+        }
+      }
+      this.#waiting.shift();
+      this.#waitingBytes -= pending.bytes;
+    }
+    return count === 0 ? undefined : writer.finish();
+  }
+
+  /**
+   * Takes the reply to the first call that was sent, and returns when that was sent.
+   * Undefined when the reply answers another one: the member breaks the rules.
+   */
+  reply({ xid, answer }: FrameReply): number | undefined {
+    const pending = this.#sent.peek();
+    if (pending === undefined || pending.xid !== xid) return undefined;
+    const { result, zxid } = answer;
+    if (result.kind !== 'error' && result.kind !== pending.kind) return undefined;
+    this.#sent.shift();
+    if (this.#settle(pending)) {
+      if (result.kind === 'error') pending.call.reject(this.#errorOf(pending, result));
+      else pending.call.resolve(result, zxid);
+    }
+    return pending.sentMs;
+  }
+
+  /**
+   * The attachment is gone. Reads that were sent go back to the head of the line; writes fail, for they may have been
+   * carried out and must not be sent twice.
+   */
+  detached(reason: string): void {
+    const reads: PendingCall[] = [];
+    for (const pending of this.#sent.takeAll()) {
+      if (pending.state !== 'sent') continue;
+      if (pending.isWrite) {
+        const message = `Cannot tell what became of ${pending.kind}: the connection was lost: ${reason}`;
+        this.#fail(pending, 'CONNECTION_LOST', message);
+      } else {
+        pending.state = 'waiting';
+        this.#waitingBytes += pending.bytes;
+        reads.push(pending);
+      }
+    }
+    this.#waiting.unshiftAll(reads);
+  }
+
+  /** Fails every call, sent or not. */
+  failAll(code: ErrorCode, why: string): void {
+    for (const pending of [...this.#sent.takeAll(), ...this.#waiting.takeAll()]) {
+      if (pending.state !== 'settled') this.#fail(pending, code, `Cannot ${pending.kind}: ${why}`);
+    }
+    this.#waitingBytes = 0;
+  }
+
+  /** Fails the calls whose deadline has come. Returns the next deadline, monotonic ms, or undefined when none is left. */
+  expire(nowMs: number): number | undefined {
+    let next: number | undefined;
+    for (const queue of [this.#waiting, this.#sent]) {
+      for (const pending of queue) {
+        if (pending.state === 'settled') continue;
+        if (pending.call.deadlineMs <= nowMs) this.#fail(pending, 'TIMEOUT', this.#lateMessage(pending));
+        else if (next === undefined || pending.call.deadlineMs < next) next = pending.call.deadlineMs;
+      }
+    }
+    this.#waiting.filter((pending) => pending.state === 'waiting');
+    this.#waitingBytes = 0;
+    for (const pending of this.#waiting) this.#waitingBytes += pending.bytes;
+    return next;
+  }
+
+  /** Fails one call because its signal was aborted. */
+  abort(pending: PendingCall, reason: unknown): void {
+    if (pending.state === 'settled') return;
+    const isTimeout = reason instanceof Error && reason.name === 'TimeoutError';
+    const message = `${isTimeout ? 'Ran out of time in' : 'Aborted'} ${pending.kind}`;
+    this.#fail(pending, isTimeout ? 'TIMEOUT' : 'ABORTED', message, reason);
+  }
+
+  #send(writer: ByteWriter, pending: PendingCall, op: Op, nowMs: number): void {
+    const { linearizable, deadlineMs } = pending.call;
+    const leftMs = Math.max(1, deadlineMs - nowMs);
+    const timeoutMs = Math.max(1, Math.floor(leftMs - Math.min(MARGIN_MS_MAX, leftMs / 10)));
+    pending.xid = this.#nextXid++;
+    pending.sentMs = nowMs;
+    pending.state = 'sent';
+    writeCall(writer, { xid: pending.xid, timeoutMs, op, linearizable });
+    if (pending.isWrite) pending.op = undefined;
+    this.#sent.push(pending);
+  }
+
+  #lateMessage({ state, kind }: PendingCall): string {
+    return state === 'sent'
+      ? `Cannot wait longer for the answer to ${kind}: its time is over`
+      : `Cannot ${kind} in time: no member could be asked`;
+  }
+
+  #errorOf(pending: PendingCall, failure: OpFailure): CoordinationError {
+    return errorOfFailure({ ...failure, path: failure.path ?? pending.path }, pending.isWrite);
+  }
+
+  #fail(pending: PendingCall, code: ErrorCode, message: string, cause?: unknown): void {
+    const outcome: Outcome = pending.isWrite && pending.state === 'sent' ? 'unknown' : 'not-applied';
+    if (!this.#settle(pending)) return;
+    pending.call.reject(new CoordinationError(code, message, { path: pending.path, outcome, cause }));
+  }
+
+  /** True when the call was not settled before. */
+  #settle(pending: PendingCall): boolean {
+    if (pending.state === 'settled') return false;
+    pending.state = 'settled';
+    pending.op = undefined;
+    this.#bytes -= pending.bytes;
+    return true;
+  }
+}
+
+function isWrite(op: Op): boolean {
+  return op.kind === 'create' || op.kind === 'delete' || op.kind === 'setData' || op.kind === 'closeSession';
+}
+
+/** Bytes of the path and the data of `op`. */
+function sizeOf(op: Op): number {
+  const data = 'data' in op ? (op.data?.length ?? 0) : 0;
+  return data + ('path' in op ? utf8Length(op.path) : 0);
+}

@@ -1,0 +1,207 @@
+/** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
+import type { Op, OpResult, Zxid } from '@quorate/protocol';
+import type { Client, Consistency, CreateOptions, DeleteOptions, ReadOptions, SetOptions } from './api.ts';
+import type { Connection } from './connection.ts';
+import { CoordinationError, isCode } from './errors.ts';
+import { type CallOptions, checkSignal, checkTimeout, checkVersion } from './options.ts';
+import { ancestorsOf, Chroot } from './paths.ts';
+import type { Session } from './session.ts';
+import { Signals } from './signals.ts';
+import { type Data, makeZnode, type Stat, toBytes, type Znode } from './znode.ts';
+
+/** The time and the signal that the operations of one call share. */
+interface Budget {
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+type ResultOf<K extends Op['kind']> = Extract<OpResult, { kind: K }>;
+
+export class SessionClient implements Client {
+  readonly session: Session;
+  readonly #connection: Connection;
+  readonly #chroot: Chroot;
+  readonly #signals = new Signals();
+
+  constructor(connection: Connection, chroot: string) {
+    this.#connection = connection;
+    this.#chroot = new Chroot(chroot);
+    this.session = connection.session;
+  }
+
+  async create(path: string, data?: Data, options: CreateOptions = {}): Promise<Znode> {
+    const { mode = 'persistent', sequential = false, parents = false } = options;
+    if (mode !== 'persistent' && mode !== 'ephemeral') {
+      throw new TypeError(`mode must be 'persistent' or 'ephemeral', not ${JSON.stringify(mode)}`);
+    }
+    const inward = this.#chroot.inward(path, sequential);
+    const bytes = toBytes(data);
+    const budget = this.#budget(options);
+    const op = { kind: 'create', path: inward, data: bytes, mode, sequential } as const;
+    const created = parents ? await this.#createWithParents(op, budget) : await this.#call(op, budget);
+    return makeZnode(this.#chroot.outward(created.path), bytes, created.stat);
+  }
+
+  async get(path: string, options: ReadOptions = {}): Promise<Znode> {
+    const { data, stat } = await this.#read({ kind: 'getData', path: this.#chroot.inward(path) }, options);
+    return makeZnode(path, data, stat);
+  }
+
+  async find(path: string, options: ReadOptions = {}): Promise<Znode | undefined> {
+    return absentAsUndefined(this.get(path, options));
+  }
+
+  async stat(path: string, options: ReadOptions = {}): Promise<Stat | undefined> {
+    const exists = this.#read({ kind: 'exists', path: this.#chroot.inward(path) }, options);
+    return (await absentAsUndefined(exists))?.stat;
+  }
+
+  async set(path: string, data: Data, options: SetOptions = {}): Promise<Stat> {
+    const expectedVersion = checkVersion(options.version);
+    if (data === undefined) throw new TypeError('data must be a string or a Uint8Array, not undefined');
+    if (options.upsert === true && expectedVersion !== undefined) {
+      throw new TypeError('upsert and version exclude each other: a znode that does not exist has no version');
+    }
+    const op = { kind: 'setData', path: this.#chroot.inward(path), data: toBytes(data), expectedVersion } as const;
+    const budget = this.#budget(options);
+    return options.upsert === true ? this.#upsert(op, budget) : (await this.#call(op, budget)).stat;
+  }
+
+  async delete(path: string, options: DeleteOptions = {}): Promise<void> {
+    const expectedVersion = checkVersion(options.version);
+    const op = { kind: 'delete', path: this.#chroot.inward(path), expectedVersion } as const;
+    const deleted = this.#call(op, this.#budget(options));
+    await (options.ifExists === true ? absentAsUndefined(deleted) : deleted);
+  }
+
+  async children(path: string, options: ReadOptions = {}): Promise<string[]> {
+    const { children } = await this.#read({ kind: 'getChildren', path: this.#chroot.inward(path) }, options);
+    return [...children];
+  }
+
+  async sync(options: CallOptions = {}): Promise<bigint> {
+    const { zxid } = await this.#send({ kind: 'sync', path: this.#chroot.inward('/') }, false, this.#budget(options));
+    return zxid;
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** Creates; when an ancestor is missing creates those first. Others may delete them meanwhile: then all over again. */
+  async #createWithParents(op: Extract<Op, { kind: 'create' }>, budget: Budget): Promise<ResultOf<'create'>> {
+    for (;;) {
+      try {
+        return await this.#call(op, budget);
+      } catch (error) {
+        if (!isCode(error, 'NO_NODE')) throw error;
+      }
+      for (const path of ancestorsOf(op.path)) {
+        const parent = { kind: 'create', path, data: undefined, mode: 'persistent', sequential: false } as const;
+        try {
+          await this.#call(parent, budget);
+        } catch (error) {
+          if (isCode(error, 'NO_NODE')) break;
+          if (!isCode(error, 'NODE_EXISTS')) throw error;
+        }
+      }
+    }
+  }
+
+  /** Sets, or creates when there is nothing to set; others may create or delete it meanwhile. */
+  async #upsert(op: Extract<Op, { kind: 'setData' }>, budget: Budget): Promise<Stat> {
+    const create = { kind: 'create', path: op.path, data: op.data, mode: 'persistent', sequential: false } as const;
+    for (;;) {
+      try {
+        return (await this.#call(op, budget)).stat;
+      } catch (error) {
+        if (!isCode(error, 'NO_NODE')) throw error;
+      }
+      try {
+        return (await this.#call(create, budget)).stat;
+      } catch (error) {
+        if (!isCode(error, 'NODE_EXISTS')) throw error;
+      }
+    }
+  }
+
+  #budget(options: CallOptions): Budget {
+    const timeoutMs = checkTimeout(options.timeoutMs);
+    return { deadlineMs: this.#connection.now() + timeoutMs, signal: checkSignal(options.signal) };
+  }
+
+  #read<K extends 'exists' | 'getData' | 'getChildren'>(
+    op: Op & { readonly kind: K },
+    options: ReadOptions,
+  ): Promise<ResultOf<K>> {
+    const linearizable = isLinearizable(options.consistency);
+    return this.#send(op, linearizable, this.#budget(options)).then(({ result }) => result as ResultOf<K>);
+  }
+
+  /** One write. The reply is of the operation's kind: `Calls` has seen to that. */
+  async #call<K extends Op['kind']>(op: Op & { readonly kind: K }, budget: Budget): Promise<ResultOf<K>> {
+    return (await this.#send(op, false, budget)).result as ResultOf<K>;
+  }
+
+  #send(op: Op, linearizable: boolean, budget: Budget): Promise<{ result: OpResult; zxid: Zxid }> {
+    const { signal, deadlineMs } = budget;
+    return new Promise((resolve, reject) => {
+      let unwatch: (() => void) | undefined;
+      const call = {
+        op,
+        linearizable,
+        deadlineMs,
+        resolve: (result: OpResult, zxid: Zxid) => {
+          unwatch?.();
+          resolve({ result, zxid });
+        },
+        reject: (error: CoordinationError) => {
+          unwatch?.();
+          reject(this.#outward(error));
+        },
+      };
+      try {
+        const pending = this.#connection.call(call);
+        unwatch = signal && this.#signals.watch(signal, () => this.#connection.abort(pending, signal.reason));
+      } catch (error) {
+        reject(error instanceof CoordinationError ? this.#outward(error) : (error as Error));
+      }
+    });
+  }
+
+  /** The same error with the path as the caller knows it. */
+  #outward(error: CoordinationError): CoordinationError {
+    const path = error.path === undefined ? undefined : this.#chroot.outward(error.path);
+    if (path === error.path) return error;
+    const { code, message, outcome, cause } = error;
+    return new CoordinationError(code, message, { path, outcome, cause });
+  }
+}
+
+function isLinearizable(consistency: Consistency | undefined): boolean {
+  switch (consistency) {
+    case undefined:
+    case 'local':
+    case 'session':
+      return false;
+    case 'linearizable':
+      return true;
+    default:
+      throw new TypeError(
+        `consistency must be 'local', 'session' or 'linearizable', not ${JSON.stringify(consistency)}`,
+      );
+  }
+}
+
+async function absentAsUndefined<T>(promise: Promise<T>): Promise<T | undefined> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (isCode(error, 'NO_NODE')) return undefined;
+    throw error;
+  }
+}

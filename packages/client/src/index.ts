@@ -1,0 +1,18 @@
+/** The face of `@quorate/client`. */
+export type {
+  Client,
+  Consistency,
+  CreateMode,
+  CreateOptions,
+  DeleteOptions,
+  ReadOptions,
+  SetOptions,
+  WriteOptions,
+} from './api.ts';
+export { connect } from './connect.ts';
+export { CoordinationError, type ErrorCode, isCode, type Outcome } from './errors.ts';
+export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
+export type { Session } from './session.ts';
+export type { SessionState } from './session-state.ts';
+export { type ClusterStatus, memberStatus } from './status.ts';
+export type { Data, Stat, Znode } from './znode.ts';

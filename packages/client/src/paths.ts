@@ -1,0 +1,40 @@
+/** Paths under a chroot: what the caller names, and what the ensemble knows it by. */
+import { parentOf, pathFault } from '@quorate/protocol';
+import { CoordinationError } from './errors.ts';
+
+export class Chroot {
+  /** '' for none. */
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  /**
+   * The ensemble's path for the caller's. A sequential create may name a parent and a slash.
+   * Throws TypeError for anything but a string, INVALID_ARGUMENT for a path that is not legal.
+   */
+  inward(path: string, isSequential = false): string {
+    if (typeof path !== 'string') throw new TypeError(`path must be a string, not ${typeof path}`);
+    const fault = pathFault(isSequential ? `${path}0` : path);
+    if (fault !== undefined) {
+      throw new CoordinationError('INVALID_ARGUMENT', `${JSON.stringify(path)} is not a path: ${fault}`, { path });
+    }
+    if (path === '/' && !isSequential) return this.#prefix === '' ? '/' : this.#prefix;
+    return this.#prefix + path;
+  }
+
+  /** The caller's path for the ensemble's; one outside of the chroot, which only an error can name, stays as it is. */
+  outward(path: string): string {
+    if (path === this.#prefix) return '/';
+    return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path;
+  }
+}
+
+/** The ancestors of a legal path from the highest to its parent, without `/`. */
+export function ancestorsOf(path: string): readonly string[] {
+  const ancestors: string[] = [];
+  const first = path.endsWith('/') ? path.slice(0, -1) : parentOf(path);
+  for (let at = first; at !== '/' && at !== ''; at = parentOf(at)) ancestors.unshift(at);
+  return ancestors;
+}
