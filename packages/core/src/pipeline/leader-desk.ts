@@ -183,7 +183,8 @@ export class LeaderDesk {
     const before = this.#tracker.owner(session);
     this.#tracker.setOwner(session, sid);
     // A new leader does not know where the session was: whoever else has it attached lets go of it.
-    for (const former of before === undefined ? this.#members : [before]) {
+    const formers = before === undefined ? this.#members : [before];
+    for (const former of formers) {
       if (former !== sid) this.#host.reply(former, { kind: 'sessionMoved', session });
     }
   }
