@@ -12,9 +12,6 @@ import type { ZabMessage } from './messages.ts';
 import { isQuorum, reachedByQuorum } from './quorum.ts';
 import { GO_ON, giveUp, type Verdict } from './verdict.ts';
 
-/** Proposals left in an epoch when the leader hands over to a new one; more than any turn can hold. */
-const COUNTER_RESERVE = 1 << 20;
-
 /** Leader: gives the payload its place in the history. It leaves with the rest of its turn. */
 export function propose(context: ZabContext, leadership: Leadership, payload: Uint8Array): Zxid {
   const { history } = context;
@@ -30,7 +27,7 @@ export function propose(context: ZabContext, leadership: Leadership, payload: Ui
 /** Leader: true when this epoch must end so that the counter never flows into the epoch (ZOOKEEPER-1277). */
 export function isCounterNearlyUsedUp(context: ZabContext, leadership: Leadership): boolean {
   const { last } = context.history;
-  return epochOf(last) === leadership.epoch && counterOf(last) > COUNTER_MAX - COUNTER_RESERVE;
+  return epochOf(last) === leadership.epoch && counterOf(last) >= context.config.limits.epochTxnsMax;
 }
 
 /** Leader, end of a turn: sends what was gathered, to the disk and to every learner that is up to the broadcast. */
@@ -81,7 +78,12 @@ export function commitByQuorum(context: ZabContext, leadership: Leadership): voi
     const learner = leadership.learners.get(sid);
     return learner?.stage === 'active' ? learner.acked : 0n;
   }) as Zxid;
-  if (reached > history.committed && epochOf(reached) === leadership.epoch) history.commit(reached);
+  if (reached <= history.committed) return;
+  assert(
+    epochOf(reached) === leadership.epoch,
+    () => `Z7: ${formatZxid(reached)} would be committed by counting in epoch ${leadership.epoch}`,
+  );
+  history.commit(reached);
 }
 
 /** Leader: true when a quorum of voters was heard from within `withinMs`. */
@@ -136,8 +138,7 @@ export function takeFromLeader(
   if (message.kind === 'propose') for (const record of message.records) history.append(record);
   const committed = message.kind === 'propose' ? message.committed : message.zxid;
   if (committed > history.last) return giveUp(`commit of ${formatZxid(committed)} is ahead of the history`);
-  // Before upToDate nothing is known to be this epoch's: the commit point comes again with upToDate.
-  if (phase === 'following') history.commit(committed);
+  history.commit(committed);
   return GO_ON;
 }
 

@@ -7,7 +7,7 @@ export interface ZabConfig {
   readonly voters: readonly Sid[];
   readonly observers: readonly Sid[];
   readonly timing: ZabTiming;
-  readonly limits: { readonly historyBytesMax: number };
+  readonly limits: { readonly historyBytesMax: number; readonly epochTxnsMax: number };
 }
 
 /** Units and defaults: `Timing` in `peer/config.ts`. */

@@ -3,7 +3,7 @@
  * them, and whatever must wait for the disk waits here for its ticket. Nothing here trusts memory: `flushed` moves
  * only when the disk has answered.
  */
-import type { Epoch, Zxid } from '@quorate/protocol';
+import { assert, type Epoch, formatZxid, type Zxid } from '@quorate/protocol';
 import type { History } from './history.ts';
 import type { StorageCommand, ZabHost } from './host.ts';
 
@@ -14,7 +14,7 @@ interface Waiting {
 
 interface Flushing {
   readonly ticket: number;
-  zxid: Zxid;
+  readonly zxid: Zxid;
 }
 
 export class Disk {
@@ -37,11 +37,10 @@ export class Disk {
     this.#flushing.push({ ticket, zxid: last.zxid });
   }
 
-  /** Cuts the log and the history after `after`. Appends that are under way no longer count beyond it. */
+  /** Cuts the log and the history after `after`. Nothing is under way then: the promise of the epoch waited for it (Z2). */
   truncate(after: Zxid): void {
-    this.issueAppends();
+    assert(this.#flushing.length === 0, () => `Z2: cut after ${formatZxid(after)} while appends are under way`);
     this.#history.truncate(after);
-    for (const flush of this.#flushing) if (flush.zxid > after) flush.zxid = after;
     this.#host.persist({ kind: 'truncate', after });
   }
 

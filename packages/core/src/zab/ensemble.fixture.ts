@@ -31,6 +31,9 @@ export class FixtureMember implements ZabHost {
   confirmed = 0;
   failure: string | undefined;
   isDiskHeld = false;
+  /** Snapshot streams are neither opened nor sent. */
+  isStreamHeld = false;
+  closedStreams: number[] = [];
   isUp = true;
   diskOrder: string[] = [];
   #work: Work[] = [];
@@ -86,12 +89,12 @@ export class FixtureMember implements ZabHost {
 
   /** Does the next disk work. Returns false when there is none or the disk is held. */
   doWork(): boolean {
-    const stream = this.#streams.shift();
+    const stream = this.isStreamHeld ? undefined : this.#streams.shift();
     if (stream !== undefined) {
       this.zab.stateOpened(stream, this.stateZxid, this.ensemble.nowMs);
       return true;
     }
-    const send = this.#sends.shift();
+    const send = this.isStreamHeld ? undefined : this.#sends.shift();
     if (send !== undefined) {
       const records = this.state.map(({ zxid, payload }) => ({ key: key(zxid), value: payload }));
       this.send(send.sid, send.link, { kind: 'stateChunk', records });
@@ -156,6 +159,8 @@ export class FixtureMember implements ZabHost {
     this.#sends.push({ stream, sid, link });
   }
   closeState(stream: number): void {
+    this.closedStreams.push(stream);
+    this.#streams = this.#streams.filter((opening) => opening !== stream);
     this.#sends = this.#sends.filter((send) => send.stream !== stream);
   }
   installBegin(): void {
@@ -195,14 +200,14 @@ export class FixtureEnsemble {
     voters: Sid[];
     observers: Sid[];
     timing: typeof TIMING;
-    limits: { historyBytesMax: number };
+    limits: { historyBytesMax: number; epochTxnsMax: number };
   };
   #mail: Mail[] = [];
   #links = new Map<string, number>();
   #nextLink = 1;
 
   constructor(voters: Sid[], observers: Sid[] = [], historyBytesMax = 1 << 20) {
-    this.config = { voters, observers, timing: TIMING, limits: { historyBytesMax } };
+    this.config = { voters, observers, timing: TIMING, limits: { historyBytesMax, epochTxnsMax: 2 ** 32 - 2 ** 20 } };
     for (const sid of [...voters, ...observers]) this.members.set(sid, new FixtureMember(this, sid));
   }
 

@@ -1,4 +1,4 @@
-import { makeZxid, type Zxid } from '@quorate/protocol';
+import { counterOf, makeZxid } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { bytes, FixtureEnsemble, type FixtureMember } from './ensemble.fixture.ts';
 
@@ -250,24 +250,33 @@ describe('leadership', () => {
 
   it('C049: begins a new epoch before the counter can flow into it', () => {
     const ensemble = new FixtureEnsemble([1, 2, 3]);
-    const near = makeZxid(5, 0xffff_fff0 - (1 << 20)) as Zxid;
-    for (const member of ensemble.members.values()) member.isUp = false;
-    for (const member of ensemble.members.values()) {
-      member.acceptedEpoch = 5;
-      member.currentEpoch = 5;
-      member.stateZxid = near;
-      member.restart();
-    }
+    ensemble.config.limits.epochTxnsMax = 10;
+    for (const member of ensemble.members.values()) member.crash();
+    for (const member of ensemble.members.values()) member.restart();
     ensemble.settle();
-    ensemble.advance(100);
     for (let i = 0; i < 100; i++) {
       ensemble.write(`${i}`);
       ensemble.advance(50);
     }
     const zxids = ensemble.member(1).delivered.map(({ zxid }) => zxid);
     expect(zxids).toHaveLength(100);
+    expect(Math.max(...zxids.map(counterOf))).toBe(10);
     expect([...zxids].sort((a, b) => (a < b ? -1 : 1))).toEqual(zxids);
     for (const sid of [2, 3]) expect(ensemble.texts(sid)).toEqual(ensemble.texts(1));
+  });
+
+  it('a member about to stop hands over and takes no part in the election', () => {
+    const ensemble = established([1, 2]);
+    ensemble.member(2).zab.resign('stopping', ensemble.nowMs, true);
+    ensemble.settle();
+    ensemble.advance(1_000);
+    expect(ensemble.leader).toBeUndefined();
+    const three = established();
+    three.member(3).zab.resign('stopping', three.nowMs, true);
+    three.settle();
+    three.advance(100);
+    expect(three.leader?.sid).toBe(2);
+    expect(three.member(3).current.kind).toBe('following');
   });
 
   it('serves alone when it is the only voter', () => {
@@ -301,5 +310,36 @@ describe('Z9: a snapshot that does not complete changes nothing', () => {
     ensemble.settle();
     ensemble.advance(100);
     expect(ensemble.texts(1)).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('keeps what follows a snapshot in memory while the snapshot is on its way, and no longer', () => {
+    const ensemble = established([1, 2, 3], [], 300);
+    ensemble.member(1).crash();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) ensemble.write(text);
+    const leader = ensemble.leader as FixtureMember;
+    leader.checkpoint();
+    leader.isStreamHeld = true;
+    ensemble.member(1).restart();
+    ensemble.settle();
+    for (const text of ['f', 'g', 'h', 'i', 'j']) ensemble.write(text);
+    leader.zab.checkpointed(leader.zab.status.delivered);
+    ensemble.advance(100);
+    leader.isStreamHeld = false;
+    ensemble.settle();
+    expect(ensemble.texts(1)).toEqual(['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']);
+  });
+
+  it('closes the stream of a learner that goes away', () => {
+    const ensemble = established([1, 2, 3], [], 300);
+    ensemble.member(1).crash();
+    for (const text of ['a', 'b', 'c', 'd', 'e']) ensemble.write(text);
+    const leader = ensemble.leader as FixtureMember;
+    leader.checkpoint();
+    leader.isStreamHeld = true;
+    ensemble.member(1).restart();
+    ensemble.settle();
+    expect(leader.closedStreams).toEqual([]);
+    ensemble.member(1).crash();
+    expect(leader.closedStreams).toEqual([1]);
   });
 });
