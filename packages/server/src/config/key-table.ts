@@ -114,6 +114,7 @@ export const KEYS = {
   historyBytesMax: limit('historyBytesMax', 'History kept in memory for members that come back', 0, 16 * GIB),
   checkpointBytes: limit('checkpointBytes', 'A checkpoint is begun when this much was logged', 4096, 16 * GIB),
   checkpointTxns: limit('checkpointTxns', 'A checkpoint is begun after this many txns', 1, 1_000_000_000),
+  epochTxnsMax: limit('epochTxnsMax', 'A leader with this many txns in its epoch hands over', 1, 2 ** 32 - 2 ** 20),
   peerQueueBytesMax: integer({
     group: 'Limits',
     help: 'Bytes waiting to be sent to one member; past it the link is closed and the member resyncs',

@@ -192,6 +192,7 @@ function resolveLimits(values: KeyValues): Limits {
     historyBytesMax: need(values.historyBytesMax, 'historyBytesMax'),
     checkpointBytes: need(values.checkpointBytes, 'checkpointBytes'),
     checkpointTxns: need(values.checkpointTxns, 'checkpointTxns'),
+    epochTxnsMax: need(values.epochTxnsMax, 'epochTxnsMax'),
   };
 }
 

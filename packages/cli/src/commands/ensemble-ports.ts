@@ -1,0 +1,26 @@
+/** Whether the ports of a local ensemble are free, asked before anything is started. */
+import { createServer } from 'node:net';
+import { EnsembleError, type PlannedMember } from './ensemble-plan.ts';
+
+/** Rejects with EnsembleError that names the first taken port and what to do. The ZooKeeper port is not listened on yet. */
+export async function checkPortsFree(members: readonly PlannedMember[]): Promise<void> {
+  const wanted = members.flatMap(({ sid, ports: { grpc, peer, admin } }) => [
+    { sid, name: 'gRPC', port: grpc },
+    { sid, name: 'peer', port: peer },
+    { sid, name: 'admin', port: admin },
+  ]);
+  const faults = await Promise.all(wanted.map(async (one) => ({ ...one, fault: await portFault(one.port) })));
+  const taken = faults.find(({ fault }) => fault !== undefined);
+  if (taken === undefined) return;
+  const { sid, name, port, fault } = taken;
+  const why = fault === 'EADDRINUSE' ? 'is taken; stop what uses it, or' : `cannot be used (${fault});`;
+  throw new EnsembleError(`Port ${port} (${name} of member ${sid}) ${why} choose other ports with --base-port`);
+}
+
+function portFault(port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    server.listen({ host: '127.0.0.1', port }, () => server.close(() => resolve(undefined)));
+  });
+}
