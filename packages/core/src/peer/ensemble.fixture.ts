@@ -97,7 +97,7 @@ export class TestEnsemble {
   /** Starts a member from its disk. */
   start(member: Member): void {
     member.incarnation++;
-    const recovery = new Recovery(this.#configOf(member));
+    const recovery = new Recovery(this.configOf(member));
     recovery.state(member.disk.records);
     recovery.log(member.disk.tail);
     const { acceptedEpoch, currentEpoch, checkpointZxid } = member.disk;
@@ -211,7 +211,8 @@ export class TestEnsemble {
     return callId;
   }
 
-  #configOf({ sid, incarnation }: Member): MemberConfig {
+  /** What the member is told at its next start. */
+  configOf({ sid, incarnation }: Member): MemberConfig {
     const { observers = 0, timing, limits } = this.#options;
     return {
       sid,
