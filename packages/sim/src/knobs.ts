@@ -95,7 +95,7 @@ const MS = 1_000;
 
 /** Timings about ten times shorter than in production, in the same proportions, so that a short run sees many elections. */
 function drawTiming(random: Random): Timing {
-  const heartbeatMs = random.skewed(20, 80);
+  const heartbeatMs = random.skewed(40, 120);
   const tickMs = heartbeatMs * random.between(3, 8);
   const syncTimeoutMs = heartbeatMs * random.between(4, 10);
   return {
@@ -141,10 +141,10 @@ function drawFaults(random: Random): FaultKnobs {
 
 function drawClients(random: Random): ClientKnobs {
   return {
-    streams: random.between(1, 4),
+    streams: random.between(1, 3),
     unary: random.between(0, 2),
     sessionless: random.between(0, 2),
-    pauseUs: random.skewed(5, 80) * MS,
+    pauseUs: random.skewed(20, 120) * MS,
     pipeline: random.chance(0.3) ? 1 : random.between(2, 12),
     contended: random.between(1, 5),
     deadlineMaxMs: random.skewed(100, 4_000),
@@ -177,14 +177,14 @@ export function drawKnobs(seed: number): Knobs {
     member: {
       turnEventsMax: random.chance(0.3) ? 1 : random.between(2, 30),
       busyMaxUs: random.skewed(10, 3_000),
-      tickUs: random.between(10, 50) * MS,
+      tickUs: random.between(10, Math.min(50, timing.heartbeatMs / 2)) * MS,
       chunkBytes: random.skewed(100, 5_000),
       recoveryRecordsMax: random.skewed(1, 200),
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
     },
     faults: drawFaults(random),
     clients: drawClients(random),
-    faultsUs: random.between(2_000, 6_000) * MS,
+    faultsUs: random.between(1_500, 4_000) * MS,
     healUs: (10 * timing.initTimeoutMs + 2_000) * MS,
   };
 }

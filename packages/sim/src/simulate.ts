@@ -73,9 +73,10 @@ function runPhases(ensemble: Ensemble): void {
   ensemble.healthySinceUs ??= schedule.nowUs;
   schedule.runUntil(schedule.nowUs + HEALTHY_LOAD_US);
   for (const client of clients) client.quiesce();
-  waitFor(ensemble, schedule.nowUs + knobs.healUs, () => clients.every((client) => client.inFlight === 0));
+  const isAnswered = (): boolean => fronts.every(({ waiting }) => waiting === 0);
+  waitFor(ensemble, schedule.nowUs + knobs.healUs, isAnswered);
 
-  const probe = new Probe(fronts, random.fork('probe'), knobs.healUs / MS);
+  const probe = new Probe({ schedule, fronts, random: random.fork('probe'), untilUs: schedule.nowUs + knobs.healUs });
   probe.prepare();
   waitFor(ensemble, schedule.nowUs + knobs.healUs, () => probe.isDone);
   probe.sweep(judge.ledger);
@@ -83,7 +84,7 @@ function runPhases(ensemble: Ensemble): void {
 
   schedule.runUntil(schedule.nowUs + sessionsEndUs(knobs));
   for (const client of clients) client.lookBack();
-  const isQuiet = (): boolean => isWhole(ensemble) && clients.every(({ complaint }) => complaint === undefined);
+  const isQuiet = (): boolean => isWhole(ensemble) && isAnswered() && clients.every(({ complaint }) => complaint === undefined);
   waitFor(ensemble, schedule.nowUs + knobs.healUs, isQuiet);
   ensemble.observe({
     kind: 'settled',

@@ -3,15 +3,17 @@
  * nothing that is not in it. A disk that has the epoch without the history wins elections that it must lose.
  * Source: reference §9.11 (4643, 4785).
  */
-import { type Epoch, formatZxid, type Zxid } from '@quorate/protocol';
+import { type Epoch, formatZxid, type Sid, type Zxid } from '@quorate/protocol';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
 
 export class EpochAfterHistoryChecker implements Checker {
   readonly name = 'epoch-after-history';
-  /** For each epoch and learner: the end of the history that its leader declared. */
+  /** For each epoch and learner: the end of the history that its leader declared to it last. */
   readonly #ends = new Map<string, Zxid>();
+  /** What each disk held last. A learner that comes back in the same epoch adopts nothing new. */
+  readonly #epochs = new Map<Sid, Epoch>();
 
   observe(observation: Observation, ledger: Ledger): void {
     if (observation.kind === 'sent' && observation.message.kind === 'newLeader') {
@@ -24,9 +26,11 @@ export class EpochAfterHistoryChecker implements Checker {
     }
   }
 
-  #adopted(sid: number, epoch: Epoch, ledger: Ledger): void {
+  #adopted(sid: Sid, epoch: Epoch, ledger: Ledger): void {
+    const isNew = epoch > (this.#epochs.get(sid) ?? 0);
+    this.#epochs.set(sid, epoch);
     const end = this.#ends.get(this.#key(epoch, sid));
-    if (end === undefined) return;
+    if (end === undefined || !isNew) return;
     const { durable } = ledger.member(sid);
     if (!durable.has(end)) {
       violated(
@@ -36,7 +40,7 @@ export class EpochAfterHistoryChecker implements Checker {
     }
   }
 
-  #key(epoch: Epoch, sid: number): string {
+  #key(epoch: Epoch, sid: Sid): string {
     return `${epoch}/${sid}`;
   }
 }

@@ -25,8 +25,6 @@ export interface Client {
   quiesce(): void;
   /** Looks for a session that was left to expire: it must have ended. */
   lookBack(): void;
-  /** Calls that wait for an answer. */
-  readonly inFlight: number;
   /** What must not be so once all is well and quiet, in words; undefined when all is as it should be. */
   readonly complaint: string | undefined;
 }

@@ -63,6 +63,11 @@ export class Front {
     this.#options = options;
   }
 
+  /** Calls that wait for a reply. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   /** Opens a stream and returns its number. `closed` is called once when it is gone, not after `detach`. */
   connect(closed: (closed: Closed) => void): number {
     const attachment = this.#options.numbers.next();

@@ -1,29 +1,44 @@
 /**
  * The proof of life after the heal: writes at every member, and a sweep of reads over what the history says there is, which
- * the checkers compare with the history. Every probe must succeed in time.
+ * the checkers compare with the history. Every probe must succeed in time; one that surely had no effect and may be tried
+ * again is tried again, as any client would.
  */
-import { NO_SESSION, type Op } from '@quorate/protocol';
+import { ERRORS, NO_SESSION, type Op } from '@quorate/protocol';
 import { fateOf } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
+import type { Schedule } from '../schedule.ts';
 import type { Front, Reply } from './front.ts';
 import { QUEUE, ROOT } from './workload.ts';
 
 /** Most paths that are read at each member. */
 const SWEEP_MAX = 25;
+/** Calls in flight at one member. */
+const IN_FLIGHT_MAX = 3;
+const RETRY_US = 20_000;
 
 export class Probe {
   readonly failures: string[] = [];
   readonly #fronts: readonly Front[];
+  readonly #schedule: Schedule;
   readonly #random: Random;
-  readonly #timeoutMs: number;
+  readonly #untilUs: number;
+  /** What is still to be asked, by member; a few calls are in flight at each, within every limit. */
+  readonly #queues = new Map<Front, (() => void)[]>();
   #waiting = 0;
   #writes = 0;
 
-  constructor(fronts: readonly Front[], random: Random, timeoutMs: number) {
-    this.#fronts = fronts;
-    this.#random = random;
-    this.#timeoutMs = timeoutMs;
+  constructor(options: {
+    readonly schedule: Schedule;
+    readonly fronts: readonly Front[];
+    readonly random: Random;
+    /** By then every probe must have succeeded. */
+    readonly untilUs: number;
+  }) {
+    this.#schedule = options.schedule;
+    this.#fronts = options.fronts;
+    this.#random = options.random;
+    this.#untilUs = options.untilUs;
   }
 
   get isDone(): boolean {
@@ -61,19 +76,37 @@ export class Probe {
 
   #ask(front: Front, op: Op, linearizable: boolean): void {
     this.#waiting += 1;
+    const queue = this.#queues.get(front) ?? [];
+    this.#queues.set(front, queue);
+    queue.push(() => this.#askNow(front, op, linearizable));
+    if (queue.length <= IN_FLIGHT_MAX) queue[queue.length - 1]?.();
+  }
+
+  #askNow(front: Front, op: Op, linearizable: boolean): void {
     front.ask(
       { session: NO_SESSION, attachment: 0, op, linearizable },
-      this.#timeoutMs,
+      (this.#untilUs - this.#schedule.nowUs) / 1_000,
       (callId, deadlineMs) => ({
         kind: 'call',
         call: { callId, session: NO_SESSION, attachment: 0, token: undefined, op, linearizable, deadlineMs },
       }),
       (reply) => {
-        this.#waiting -= 1;
+        if (isRetryable(reply) && this.#schedule.nowUs + RETRY_US < this.#untilUs) {
+          this.#schedule.after(RETRY_US, () => this.#askNow(front, op, linearizable));
+          return;
+        }
         if (!isFine(reply)) this.failures.push(`${op.kind} at member ${front.sid}: ${describe(reply)}`);
+        this.#waiting -= 1;
+        const queue = this.#queues.get(front) ?? [];
+        queue.shift();
+        queue[IN_FLIGHT_MAX - 1]?.();
       },
     );
   }
+}
+
+function isRetryable(reply: Reply): boolean {
+  return reply.kind === 'answer' && reply.answer.result.kind === 'error' && ERRORS[reply.answer.result.code].retryable;
 }
 
 function isFine(reply: Reply): boolean {

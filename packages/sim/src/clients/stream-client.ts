@@ -48,10 +48,6 @@ export class StreamClient implements Client {
     this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession: true });
   }
 
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
   get complaint(): string | undefined {
     if (this.#complaint !== undefined || this.#isSilent) return this.#complaint;
     return this.#stream?.readyUs === undefined ? `${this.name} has no session` : undefined;
@@ -190,7 +186,7 @@ export class StreamClient implements Client {
     const session = this.#session;
     if (stream?.readyUs === undefined || session === undefined || session.isClosing) return;
     if (this.#inFlight >= this.#options.knobs.pipeline) return;
-    const burst = this.#options.random.chance(0.2) ? this.#options.knobs.pipeline - this.#inFlight : 1;
+    const burst = this.#options.random.chance(0.1) ? this.#options.knobs.pipeline - this.#inFlight : 1;
     for (let i = 0; i < burst; i += 1) this.#call(stream, session, this.#workload.next());
   }
 

@@ -24,7 +24,6 @@ export class UnaryClient implements Client {
   #session: Session | undefined;
   /** The member that was asked last: most calls go to the same. */
   #front: Front | undefined;
-  #isBusy = false;
   #isQuiet = false;
 
   constructor(options: ClientOptions, hasSession: boolean) {
@@ -32,10 +31,6 @@ export class UnaryClient implements Client {
     this.#options = options;
     this.#hasSession = hasSession;
     this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession });
-  }
-
-  get inFlight(): number {
-    return this.#isBusy ? 1 : 0;
   }
 
   get complaint(): string | undefined {
@@ -77,7 +72,6 @@ export class UnaryClient implements Client {
   #open(front: Front): void {
     const { random, timeoutMs } = this.#options;
     const token = random.bytes(16);
-    this.#isBusy = true;
     front.ask(
       { session: NO_SESSION, attachment: 0, op: { kind: 'openSession' }, linearizable: false },
       this.#deadlineMs(),
@@ -98,7 +92,6 @@ export class UnaryClient implements Client {
       : this.#workload.next();
     const session = this.#session?.id ?? NO_SESSION;
     const token = this.#session?.token;
-    this.#isBusy = true;
     front.ask(
       { session, attachment: 0, op, linearizable },
       this.#deadlineMs(),
@@ -122,7 +115,6 @@ export class UnaryClient implements Client {
   }
 
   #done(): void {
-    this.#isBusy = false;
     this.#next();
   }
 
