@@ -3,7 +3,14 @@
  * the next attempt, so that names are resolved anew each time. It knows frames, but not what they mean.
  * The only file of the client that touches grpc-js for the session; the error listener of the stream is set here.
  */
-import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
+import {
+  Client,
+  type ClientDuplexStream,
+  connectivityState,
+  credentials,
+  Metadata,
+  type ServiceError,
+} from '@grpc/grpc-js';
 import { ATTACH_PATH, type AttachResponse, decodeAttachResponse } from '@quorate/protocol/frames';
 import type { Server } from './servers.ts';
 
@@ -28,9 +35,6 @@ export type Dial = (server: Server, handlers: AttachmentHandlers) => Attachment;
 
 /** Largest frame that the client reads, bytes: a long listing comes in one. Past it the stream ends. */
 const RECEIVE_BYTES_MAX = 64 * 1024 * 1024;
-
-/** Longest time that the notice of a connection is waited for, ms; the machine gives up long before. */
-const UP_NOTICE_MS = 60_000;
 
 const CHANNEL_OPTIONS = {
   'grpc-node.flow_control_window': 16 * 1024 * 1024,
@@ -76,9 +80,19 @@ class GrpcAttachment implements Attachment {
     stream.on('data', (frame: AttachResponse) => {
       if (!this.#isOver) this.#handlers.onFrame(frame);
     });
-    client.waitForReady(Date.now() + UP_NOTICE_MS, (error) => {
-      if (error === undefined && !this.#isOver) this.#handlers.onUp();
-    });
+    this.#awaitUp();
+  }
+
+  /**
+   * Tells when the connection is made. Not with `waitForReady`: that asks a closed channel to connect, and the channel
+   * then does, again and again.
+   */
+  #awaitUp(): void {
+    if (this.#isOver) return;
+    const channel = this.#client.getChannel();
+    const state = channel.getConnectivityState(false);
+    if (state === connectivityState.READY) this.#handlers.onUp();
+    else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, () => this.#awaitUp());
   }
 
   write(frame: Uint8Array, sent: () => void): void {

@@ -9,6 +9,7 @@ import {
   ServerCredentials,
   type ServerDuplexStream,
   type ServiceDefinition,
+  status,
 } from '@grpc/grpc-js';
 import {
   type Answer,
@@ -227,7 +228,7 @@ class TinyAttachment {
   /** Ends the stream without a word, as a broken connection does. */
   #break(): void {
     this.#isOver = true;
-    this.#stream.destroy(new Error('The test breaks the stream'));
+    this.#stream.emit('error', { code: status.UNAVAILABLE, details: 'The test breaks the stream' });
     this.#forget();
   }
 

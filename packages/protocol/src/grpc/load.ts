@@ -44,7 +44,7 @@ export function loadProtos(files: readonly string[] = PUBLIC_PROTOS): PackageDef
 export function serviceOf(definition: PackageDefinition, name: string): ServiceDefinition {
   const service = definition[name];
   if (service === undefined || 'format' in service) throw new Error(`The protos have no service ${name}`);
-  return service as ServiceDefinition;
+  return service;
 }
 
 function protoFolder(): string {

@@ -1,0 +1,228 @@
+/** What becomes of each call: sent, answered, late, aborted, or cut off. Frames are read back with the member's codec. */
+import { type Answer, type Op, type OpResult, toZxid, type Zxid } from '@quorate/protocol';
+import { decodeAttachRequest } from '@quorate/protocol/frames';
+import { describe, expect, it } from 'vitest';
+import { Calls, FRAME_BYTES, type PendingCall } from './calls.ts';
+import type { CoordinationError } from './errors.ts';
+
+const LIMITS = { frameBytesMax: 4_000_000, requestBytesMax: 1_048_575 };
+const zxid = toZxid(0x3_0000_0001n);
+
+interface Placed {
+  readonly pending: PendingCall;
+  result?: OpResult;
+  zxid?: Zxid;
+  error?: CoordinationError;
+  settled: number;
+}
+
+const read: Op = { kind: 'getChildren', path: '/' };
+const write: Op = { kind: 'delete', path: '/a', expectedVersion: undefined };
+
+function place(calls: Calls, op: Op, deadlineMs = 5_000): Placed {
+  const placed: { -readonly [K in keyof Placed]: Placed[K] } = { settled: 0 } as Placed;
+  placed.pending = calls.add({
+    op,
+    linearizable: false,
+    deadlineMs,
+    resolve: (result, at) => Object.assign(placed, { result, zxid: at, settled: placed.settled + 1 }),
+    reject: (error) => Object.assign(placed, { error, settled: placed.settled + 1 }),
+  });
+  return placed;
+}
+
+function attached(limits = { callsMax: 100, bytesMax: 10_000_000 }): Calls {
+  const calls = new Calls(limits);
+  calls.attached(LIMITS);
+  return calls;
+}
+
+const send = (calls: Calls, nowMs = 0) => decodeAttachRequest(calls.nextFrame(nowMs) ?? new Uint8Array(0)).calls;
+const done = { zxid, result: { kind: 'delete' } } as const satisfies Answer;
+const listed = (name: string): Answer => ({
+  zxid,
+  result: { kind: 'getChildren', children: [name], stat: undefined as never },
+});
+
+describe('frames of calls', () => {
+  it('hold calls in order, numbered from 1 in every attachment, with the time that is left', () => {
+    const calls = attached();
+    place(calls, write, 5_000);
+    place(calls, read, 100);
+    const sent = send(calls, 50);
+    expect(sent.map(({ xid, op, timeoutMs }) => [xid, op.kind, timeoutMs])).toEqual([
+      [1, 'delete', 4_850],
+      [2, 'getChildren', 45],
+    ]);
+    place(calls, read);
+    expect(send(calls)[0]?.xid).toBe(3);
+    calls.attached(LIMITS);
+    place(calls, read);
+    expect(send(calls)[0]?.xid).toBe(1);
+  });
+
+  it('are full at 64 calls or 64 kB', () => {
+    const calls = attached();
+    for (let index = 0; index < 100; index++) place(calls, read);
+    expect(calls.fillsFrame).toBe(true);
+    expect([send(calls).length, send(calls).length, calls.nextFrame(0)]).toEqual([64, 36, undefined]);
+    const big = attached();
+    const data = new Uint8Array(FRAME_BYTES / 4);
+    for (let index = 0; index < 6; index++) place(big, { kind: 'setData', path: '/a', data, expectedVersion: 1 });
+    expect([send(big).length, send(big).length]).toEqual([4, 2]);
+  });
+
+  it('leave out a call over the limit of the member, which fails alone', () => {
+    const calls = attached();
+    calls.attached({ frameBytesMax: 1_000, requestBytesMax: 500 });
+    const big = place(calls, { kind: 'setData', path: '/a', data: new Uint8Array(501), expectedVersion: undefined });
+    const small = place(calls, read);
+    expect(send(calls).map(({ xid, op }) => [xid, op.kind])).toEqual([[1, 'getChildren']]);
+    expect(big.error).toMatchObject({ code: 'INVALID_ARGUMENT', outcome: 'not-applied', path: '/a' });
+    expect(small.settled).toBe(0);
+  });
+
+  it('stay below the largest frame of the member', () => {
+    const calls = attached();
+    calls.attached({ frameBytesMax: 1_000, requestBytesMax: 900 });
+    for (let index = 0; index < 3; index++) {
+      place(calls, { kind: 'setData', path: '/a', data: new Uint8Array(400), expectedVersion: undefined });
+    }
+    expect([send(calls).length, send(calls).length]).toEqual([2, 1]);
+  });
+});
+
+describe('replies', () => {
+  it('go to the calls in order, with their zxid', () => {
+    const calls = attached();
+    const first = place(calls, write);
+    const second = place(calls, read);
+    send(calls, 7);
+    expect(calls.reply({ xid: 1, answer: done })).toBe(7);
+    expect(calls.reply({ xid: 2, answer: listed('x') })).toBe(7);
+    expect(first).toMatchObject({ result: { kind: 'delete' }, zxid, settled: 1 });
+    expect(second.result).toMatchObject({ children: ['x'] });
+  });
+
+  it('to another call than the next, or of another kind, are a breach', () => {
+    const calls = attached();
+    const placed = place(calls, write);
+    expect(calls.reply({ xid: 1, answer: done })).toBeUndefined();
+    send(calls);
+    expect(calls.reply({ xid: 2, answer: done })).toBeUndefined();
+    expect(calls.reply({ xid: 1, answer: listed('x') })).toBeUndefined();
+    expect(placed.settled).toBe(0);
+  });
+
+  it('that say why a call failed reject it; only a write can be of unknown outcome', () => {
+    const cases = [
+      [write, 'NO_NODE', 'NO_NODE', 'not-applied', false],
+      [write, 'UNAVAILABLE', 'UNAVAILABLE', 'not-applied', true],
+      [write, 'OUTCOME_UNKNOWN', 'CONNECTION_LOST', 'unknown', false],
+      [write, 'DEADLINE_EXCEEDED', 'TIMEOUT', 'unknown', false],
+      [write, 'MARSHALLING_ERROR', 'INVALID_ARGUMENT', 'not-applied', false],
+      [read, 'DEADLINE_EXCEEDED', 'TIMEOUT', 'not-applied', true],
+    ] as const;
+    for (const [op, code, clientCode, outcome, retryable] of cases) {
+      const calls = attached();
+      const placed = place(calls, op);
+      send(calls);
+      const result = { kind: 'error', code, path: undefined, message: 'm' } as const;
+      calls.reply({ xid: 1, answer: { zxid, result } });
+      expect(placed.error).toMatchObject({ code: clientCode, outcome, retryable, message: 'm' });
+    }
+  });
+});
+
+describe('C076: a call that is late or aborted', () => {
+  it('fails alone, and its late reply is dropped without shifting the next', () => {
+    const calls = attached();
+    const slow = place(calls, read, 100);
+    const next = place(calls, read, 5_000);
+    send(calls);
+    expect(calls.expire(100)).toBe(5_000);
+    expect(slow.error).toMatchObject({ code: 'TIMEOUT', outcome: 'not-applied' });
+    expect(calls.reply({ xid: 1, answer: listed('late') })).toBe(0);
+    expect(calls.reply({ xid: 2, answer: listed('right') })).toBe(0);
+    expect(next.result).toMatchObject({ children: ['right'] });
+    expect(slow.settled).toBe(1);
+  });
+
+  it('is of unknown outcome only when it is a write that was sent', () => {
+    const calls = attached();
+    const sent = place(calls, write, 100);
+    send(calls);
+    const waiting = place(calls, write, 100);
+    expect(calls.expire(100)).toBeUndefined();
+    expect([sent.error?.outcome, waiting.error?.outcome]).toEqual(['unknown', 'not-applied']);
+    expect(calls.nextFrame(0)).toBeUndefined();
+    const aborted = place(calls, write);
+    const reason = new Error('enough');
+    calls.abort(aborted.pending, reason);
+    expect(aborted.error).toMatchObject({ code: 'ABORTED', outcome: 'not-applied', cause: reason });
+    expect(calls.nextFrame(0)).toBeUndefined();
+    const timed = place(calls, write);
+    send(calls);
+    calls.abort(timed.pending, new DOMException('late', 'TimeoutError'));
+    expect(timed.error).toMatchObject({ code: 'TIMEOUT', outcome: 'unknown' });
+  });
+});
+
+describe('C077: a broken stream', () => {
+  it('fails writes that were sent, sends reads again before what waits, and keeps the order', () => {
+    const calls = attached();
+    const lost = place(calls, write);
+    place(calls, { kind: 'getData', path: '/1' });
+    place(calls, { kind: 'getData', path: '/2' });
+    send(calls);
+    const waiting = place(calls, { kind: 'delete', path: '/3', expectedVersion: undefined });
+    calls.detached('gone');
+    expect(lost.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown', retryable: false, path: '/a' });
+    expect(waiting.settled).toBe(0);
+    calls.attached(LIMITS);
+    expect(send(calls).map(({ xid, op }) => [xid, 'path' in op && op.path])).toEqual([
+      [1, '/1'],
+      [2, '/2'],
+      [3, '/3'],
+    ]);
+  });
+
+  it('does not send again what was settled meanwhile', () => {
+    const calls = attached();
+    place(calls, read, 10);
+    send(calls);
+    calls.expire(10);
+    calls.detached('gone');
+    expect(calls.nextFrame(0)).toBeUndefined();
+  });
+});
+
+describe('the line', () => {
+  it('is bounded in calls and in bytes: THROTTLED, and nothing done', () => {
+    const few = attached({ callsMax: 2, bytesMax: 1_000 });
+    place(few, read);
+    place(few, read);
+    send(few);
+    expect(() => place(few, read)).toThrow(expect.objectContaining({ code: 'THROTTLED', retryable: true }));
+    const small = attached({ callsMax: 100, bytesMax: 1_000 });
+    const op: Op = { kind: 'setData', path: '/a', data: new Uint8Array(600), expectedVersion: undefined };
+    const first = place(small, op);
+    expect(() => place(small, op)).toThrow(expect.objectContaining({ code: 'THROTTLED' }));
+    small.abort(first.pending, new Error('x'));
+    place(small, op);
+  });
+
+  it('C075: fails every call once when the session ends', () => {
+    const calls = attached();
+    const placed = [place(calls, write), place(calls, read)];
+    send(calls);
+    placed.push(place(calls, write));
+    calls.failAll('SESSION_EXPIRED', 'the session has ended');
+    calls.failAll('CLOSED', 'closed');
+    expect(placed.map(({ error, settled }) => [error?.code, error?.outcome, settled])).toEqual([
+      ['SESSION_EXPIRED', 'unknown', 1],
+      ['SESSION_EXPIRED', 'not-applied', 1],
+      ['SESSION_EXPIRED', 'not-applied', 1],
+    ]);
+  });
+});
