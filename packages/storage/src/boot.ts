@@ -75,24 +75,16 @@ function* initialise({ place, identity }: BootOptions): Plan {
   }
   const known = yield* read('log', IDENTITY_KEY);
   if (known !== undefined) return;
-  yield* write(
-    first,
-    [
-      { key: STATE_IDENTITY_KEY, value: packIdentity(STATE_IDENTITY_KEY, identity) },
-      { key: CHECKPOINT_KEY, value: packCheckpoint(ZERO_ZXID) },
-      { key: BOUND_KEY, value: packBound({ zxid: ZERO_ZXID, generation: FIRST_HEAD.generation }) },
-    ],
-    { sync: true },
-  );
-  yield* write(
-    'log',
-    [
-      { key: IDENTITY_KEY, value: packIdentity(IDENTITY_KEY, identity) },
-      { key: HEAD_KEY, value: packHead(FIRST_HEAD) },
-      { key: EPOCHS_KEY, value: packEpochs({ acceptedEpoch: 0, currentEpoch: 0 }) },
-    ],
-    { sync: true },
-  );
+  yield* write(first, [
+    { key: STATE_IDENTITY_KEY, value: packIdentity(STATE_IDENTITY_KEY, identity) },
+    { key: CHECKPOINT_KEY, value: packCheckpoint(ZERO_ZXID) },
+    { key: BOUND_KEY, value: packBound({ zxid: ZERO_ZXID, generation: FIRST_HEAD.generation }) },
+  ]);
+  yield* write('log', [
+    { key: IDENTITY_KEY, value: packIdentity(IDENTITY_KEY, identity) },
+    { key: HEAD_KEY, value: packHead(FIRST_HEAD) },
+    { key: EPOCHS_KEY, value: packEpochs({ acceptedEpoch: 0, currentEpoch: 0 }) },
+  ]);
 }
 
 function* isUnused(

@@ -94,7 +94,7 @@ export interface StoreStats {
   /** End of the log on disk. */
   readonly lastZxid: Zxid;
   readonly checkpointZxid: Zxid;
-  /** Synced writes made since the store was opened. */
+  /** Writes, each synced, made since the store was opened. */
   readonly syncs: number;
 }
 

@@ -20,7 +20,7 @@ export function* installBegin(disk: DiskState): Plan {
   disk.incoming = incoming;
   yield* open(stateDb(incoming), true);
   const identity = { key: STATE_IDENTITY_KEY, value: packIdentity(STATE_IDENTITY_KEY, disk.identity) };
-  yield* write(stateDb(incoming), [identity], { sync: true });
+  yield* write(stateDb(incoming), [identity]);
 }
 
 /**
@@ -28,7 +28,7 @@ export function* installBegin(disk: DiskState): Plan {
  * newest file says nothing of those before it.
  */
 export function* installChunk(disk: DiskState, records: readonly StateRecord[]): Plan {
-  yield* write(stateDb(received(disk, 'add to')), records.map(stateOp), { sync: true });
+  yield* write(stateDb(received(disk, 'add to')), records.map(stateOp));
 }
 
 /** Makes the new state the current one. The state lane stands still meanwhile. */
@@ -46,10 +46,10 @@ export function* installCommit(disk: DiskState, zxid: Zxid): Plan {
     { key: CHECKPOINT_KEY, value: packCheckpoint(zxid) },
     { key: BOUND_KEY, value: packBound(bound) },
   ];
-  yield* write(stateDb(incoming), meta, { sync: true });
+  yield* write(stateDb(incoming), meta);
   const ops: KvOp[] = disk.log.all().map(({ first }) => ({ key: logKey(first), value: undefined }));
   ops.push({ key: HEAD_KEY, value: packHead(head) });
-  yield* write('log', ops, { sync: true });
+  yield* write('log', ops);
   disk.incoming = undefined;
   disk.head = head;
   disk.checkpointZxid = zxid;

@@ -23,12 +23,11 @@ export interface KvOp {
 export type KvPair = readonly [key: Uint8Array, value: Uint8Array];
 
 export type Io =
-  /** One atomic write. With `gathered`, what was gathered for this database comes first in it. With `sync`, it is durable when done. */
+  /** One atomic write, durable when done. With `gathered`, what was gathered for this database comes first in it. */
   | {
       readonly kind: 'write';
       readonly db: DbName;
       readonly ops: readonly KvOp[];
-      readonly sync: boolean;
       readonly gathered: boolean;
     }
   /** Adds to what is gathered for a later write; nothing reaches the disk. */
@@ -92,9 +91,9 @@ export interface Engine {
 export function* write(
   db: DbName,
   ops: readonly KvOp[],
-  options: { readonly sync: boolean; readonly gathered?: boolean },
+  options: { readonly gathered: boolean } = { gathered: false },
 ): Plan {
-  yield { kind: 'write', db, ops, sync: options.sync, gathered: options.gathered ?? false };
+  yield { kind: 'write', db, ops, gathered: options.gathered };
 }
 
 /** Yields a read. */

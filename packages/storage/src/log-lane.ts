@@ -98,7 +98,7 @@ export class LogLane {
   next(): void {
     if (this.#lane.busy) return;
     if (boundIsDue(this.#disk)) {
-      this.#lane.run(noteBound(this.#disk, false), () => this.next());
+      this.#lane.run(noteBound(this.#disk), () => this.next());
       return;
     }
     const head = this.#queue[this.#start];

@@ -1,6 +1,6 @@
 /**
- * How each command of the log becomes writes: append, truncate, epochs, purge and the lower bound. One sync a write; every
- * write of the log is synced, since an unsynced delete that is lost behind a kept one would look like a hole.
+ * How each command of the log becomes writes: append, truncate, epochs, purge and the lower bound. Every write is synced,
+ * deletes too: a lost one behind a kept one would look like a hole.
  * A command that breaks the contract throws ContractError: the store fails, for its caller's idea of the log is wrong.
  */
 import { assert, EPOCH_MAX, follows, formatZxid, type Zxid } from '@quorate/protocol';
@@ -57,7 +57,7 @@ export function* append(disk: DiskState, appends: readonly (StorageCommand & { r
     ops.push(op);
     return spanOf(entry, op);
   });
-  yield* write('log', ops, { sync: true });
+  yield* write('log', ops);
   forget(disk, purged);
   for (const span of spans) disk.log.push(span);
   disk.lastZxid = (spans.at(-1) as EntrySpan).last;
@@ -123,7 +123,7 @@ export function* truncate(disk: DiskState, after: Zxid): Plan {
   const ops: KvOp[] = dropped.map(({ first }) => ({ key: logKey(first), value: undefined }));
   if (kept !== undefined) ops[0] = kept.op;
   ops.push({ key: HEAD_KEY, value: packHead(head) });
-  yield* write('log', ops, { sync: true });
+  yield* write('log', ops);
   disk.log.dropNewest(dropped.length);
   if (kept !== undefined) disk.log.push(kept.span);
   disk.head = head;
@@ -159,7 +159,7 @@ export function* saveEpochs(disk: DiskState, command: StorageCommand & { readonl
   }
   assert(acceptedEpoch <= EPOCH_MAX, () => `Epoch ${acceptedEpoch} is above ${EPOCH_MAX}`);
   const epochs = { acceptedEpoch, currentEpoch };
-  yield* write('log', [{ key: EPOCHS_KEY, value: packEpochs(epochs) }], { sync: true });
+  yield* write('log', [{ key: EPOCHS_KEY, value: packEpochs(epochs) }]);
   disk.epochs = epochs;
 }
 
@@ -183,7 +183,7 @@ export function purgeIsDue(disk: DiskState): boolean {
 export function* purgeSlice(disk: DiskState): Plan {
   const purged = disk.log.oldest(disk.purgeThrough, PURGE_SLICE_ENTRIES);
   const ops = purged.map(({ first }) => ({ key: logKey(first), value: undefined }));
-  yield* write('log', ops, { sync: true });
+  yield* write('log', ops);
   forget(disk, purged);
 }
 
@@ -210,9 +210,9 @@ export function boundIsDue(disk: DiskState): boolean {
   return disk.entriesPastBound >= BOUND_EVERY_ENTRIES;
 }
 
-/** Notes the lower bound in the state database. Needs no sync: an older one holds just as well. */
-export function* noteBound(disk: DiskState, sync: boolean): Plan {
+/** Notes the lower bound in the state database. */
+export function* noteBound(disk: DiskState): Plan {
   const bound = { zxid: disk.lastZxid, generation: disk.head.generation };
-  yield* write(disk.stateDb, [{ key: BOUND_KEY, value: packBound(bound) }], { sync });
+  yield* write(disk.stateDb, [{ key: BOUND_KEY, value: packBound(bound) }]);
   disk.entriesPastBound = 0;
 }

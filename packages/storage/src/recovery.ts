@@ -19,7 +19,7 @@ export function* recover(disk: DiskState, place: string, sink: RecoverySink): Pl
   yield* readState(disk, place, sink);
   const end = yield* readLog(disk, place, sink);
   const { lastZxid, committed, torn } = end;
-  if (torn !== undefined) yield* write('log', [{ key: torn.key, value: undefined }], { sync: true });
+  if (torn !== undefined) yield* write('log', [{ key: torn.key, value: undefined }]);
   disk.lastZxid = lastZxid;
   const { acceptedEpoch, currentEpoch } = disk.epochs;
   if (epochOf(lastZxid) > acceptedEpoch) {

@@ -150,6 +150,6 @@ function* commit(disk: DiskState, zxid: Zxid): Plan {
     { key: CHECKPOINT_KEY, value: packCheckpoint(zxid) },
     { key: BOUND_KEY, value: packBound(bound) },
   ];
-  yield* write(disk.stateDb, ops, { sync: true, gathered: true });
+  yield* write(disk.stateDb, ops, { gathered: true });
   disk.checkpointZxid = zxid;
 }

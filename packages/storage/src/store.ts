@@ -181,7 +181,7 @@ export class Store implements MemberStore {
     if (this.#phase !== 'closing' || this.#drained === undefined || !this.#log.idle || !this.#state.idle) return;
     const drained = this.#drained;
     this.#drained = undefined;
-    this.#logIo.run(noteBound(this.#parts.disk, true), drained);
+    this.#logIo.run(noteBound(this.#parts.disk), drained);
   }
 
   /** Gives purged space back, beside everything else. */

@@ -17,6 +17,7 @@ import {
   type LaneName,
 } from '../io.ts';
 import { type Database, openDatabase } from './database.ts';
+import { checkJournals } from './journal-check.ts';
 import { LevelCursor } from './level-cursor.ts';
 import { storageErrorOf } from './level-error.ts';
 
@@ -40,15 +41,18 @@ const STATE_OPTIONS = { compression: true, writeBufferSize: 8 * MIB, cacheSize: 
 
 export class LevelEngine implements Engine {
   readonly #directory: string;
+  readonly #openDatabase: typeof openDatabase;
   readonly #open = new Map<DbName, OpenDb>();
   readonly #running = new Set<Promise<unknown>>();
   #syncs = 0;
 
-  constructor(directory: string) {
+  /** `open` is LevelDB's, save in tests. */
+  constructor(directory: string, open: typeof openDatabase = openDatabase) {
     this.#directory = directory;
+    this.#openDatabase = open;
   }
 
-  /** Synced writes so far. */
+  /** Writes so far, each of them synced. */
   get syncs(): number {
     return this.#syncs;
   }
@@ -126,17 +130,17 @@ export class LevelEngine implements Engine {
 
   async #write(io: Io & { readonly kind: 'write' }): Promise<void> {
     const db = this.#db(io.db);
-    const { sync, ops } = io;
+    const { ops } = io;
     const [first] = ops;
     if (first?.value !== undefined && ops.length === 1 && !io.gathered) {
-      await db.level.put(first.key, first.value, { sync });
+      await db.level.put(first.key, first.value, SYNC);
     } else {
       if (io.gathered) this.#gather(io.db, ops);
       const batch = io.gathered ? db.gathered : fill(batchOf(db.level), ops);
       if (io.gathered) db.gathered = undefined;
-      await batch?.write({ sync });
+      await batch?.write(SYNC);
     }
-    if (sync) this.#syncs++;
+    this.#syncs++;
   }
 
   /** A chained batch: its operations cost 2 µs each, those of an array 8 µs and more (baselines §2.2). */
@@ -173,8 +177,9 @@ export class LevelEngine implements Engine {
     if (create) await mkdir(path, { recursive: true, mode: 0o700 });
     else if (!(await exists(join(path, 'CURRENT')))) return false;
     if (this.#open.has(name)) return true;
+    await checkJournals(path);
     const options = name === 'log' ? LOG_OPTIONS : STATE_OPTIONS;
-    const level = await openDatabase(path, { ...options, create });
+    const level = await this.#openDatabase(path, { ...options, create });
     this.#open.set(name, { level, gathered: undefined });
     if (create) {
       await syncDirectory(path);
@@ -205,6 +210,9 @@ export class LevelEngine implements Engine {
     return 'db' in io ? join(this.#directory, io.db) : this.#directory;
   }
 }
+
+/** C062: LevelDB answers from the system's cache unless it is told not to. */
+const SYNC = { sync: true } as const;
 
 /** Most pairs in one answer of a scan; bytes are what bounds it. */
 const SCAN_PAIRS_MAX = 10_000;

@@ -94,9 +94,9 @@ export class MemoryEngine implements Engine, Attached {
   #run(io: Io): IoResult {
     switch (io.kind) {
       case 'write':
-        this.#disk.write(io.db, this.#opsOf(io), io.sync);
+        this.#disk.write(io.db, this.#opsOf(io));
         if (io.gathered) this.#gathered.delete(io.db);
-        if (io.sync) this.#syncs++;
+        this.#syncs++;
         return DONE;
       case 'gather':
         this.#gathered.set(io.db, [...(this.#gathered.get(io.db) ?? []), ...io.ops]);
@@ -110,7 +110,7 @@ export class MemoryEngine implements Engine, Attached {
         return { kind: 'pairs', pairs: this.#scan(io) };
       case 'open':
         if (io.create) this.#disk.make(io.db);
-        return { kind: 'opened', opened: this.#disk.has(io.db) };
+        return { kind: 'opened', opened: this.#disk.open(io.db) };
       case 'remove':
         this.#remove(io.db);
         return DONE;

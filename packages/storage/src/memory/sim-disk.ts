@@ -55,20 +55,24 @@ export class SimDisk {
     return [...this.#dbs.keys()];
   }
 
-  has(db: DbName): boolean {
-    return this.#dbs.has(db);
-  }
-
+  /** Makes a database if it is missing, and opens it. */
   make(db: DbName): void {
     if (!this.#dbs.has(db)) this.#dbs.set(db, new SimDb());
+    this.open(db);
+  }
+
+  /** What is read after an open is durable: LevelDB writes what it finds in its own log to a synced table first. */
+  open(db: DbName): boolean {
+    this.#dbs.get(db)?.settle();
+    return this.#dbs.has(db);
   }
 
   remove(db: DbName): void {
     this.#dbs.delete(db);
   }
 
-  write(db: DbName, ops: readonly KvOp[], sync: boolean): void {
-    this.#db(db).write(ops, sync && !this.syncLies);
+  write(db: DbName, ops: readonly KvOp[]): void {
+    this.#db(db).write(ops, !this.syncLies);
   }
 
   read(db: DbName, key: Uint8Array): Uint8Array | undefined {
@@ -95,7 +99,10 @@ class SimDb {
   write(ops: readonly KvOp[], sync: boolean): void {
     apply(this.#visible, ops);
     this.#unsynced.push(ops);
-    if (!sync) return;
+    if (sync) this.settle();
+  }
+
+  settle(): void {
     for (const unsynced of this.#unsynced) apply(this.#durable, unsynced);
     this.#unsynced = [];
   }

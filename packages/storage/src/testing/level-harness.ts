@@ -11,9 +11,17 @@ export interface LevelHarness extends StorageHarness {
   readonly directory: string;
 }
 
+/** A new folder, removed by `dispose`. */
 export async function levelHarness(): Promise<LevelHarness> {
   const parent = await mkdtemp(join(tmpdir(), 'quorate-store-'));
-  const directory = join(parent, 'member');
+  return {
+    ...levelHarnessAt(join(parent, 'member')),
+    dispose: () => rm(parent, { recursive: true, force: true }),
+  };
+}
+
+/** A folder that somebody else removes. */
+export function levelHarnessAt(directory: string): LevelHarness {
   return {
     directory,
     open: (options) => openLevelStore({ directory, ...options }),
@@ -21,6 +29,6 @@ export async function levelHarness(): Promise<LevelHarness> {
       await setImmediate();
     },
     kill: (engine) => engine.close(),
-    dispose: () => rm(parent, { recursive: true, force: true }),
+    dispose: () => Promise.resolve(),
   };
 }
