@@ -56,7 +56,7 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
 function pathRefusal(action: string, path: string, suffix = ''): Refusal | undefined {
   const fault = pathFault(path + suffix);
   if (fault !== undefined) return bad(path, `Cannot ${action} ${shown(path)}: ${fault}`);
-  return longRefusal(action, path);
+  return longRefusal(action, path + suffix);
 }
 
 function longRefusal(action: string, path: string): Refusal | undefined {
