@@ -144,6 +144,17 @@ describe('an attached session', () => {
     expect(rig.machine.id).toBe(ID);
   });
 
+  it('leaves a member that talks but does not answer heartbeats', () => {
+    const rig = new Rig().attach();
+    const seen: string[] = [];
+    for (let turn = 0; turn < 5; turn++) {
+      seen.push(...kinds(rig.wake()));
+      rig.machine.heard(1, false, rig.nowMs);
+      rig.machine.proven(rig.nowMs - 1_500);
+    }
+    expect(seen).toEqual(['heartbeat', 'heartbeat', 'heartbeat', 'heartbeat', 'drop', 'detached', 'suspended']);
+  });
+
   it('does not call a member silent for the time that the process was stopped', () => {
     const rig = new Rig().attach();
     rig.nowMs = 5_500;

@@ -60,7 +60,7 @@ export type Command =
 /** An attachment that lasted less than this does not reset the back-off, ms. */
 const STABLE_MS = 1_000;
 
-/** Unanswered heartbeats that are remembered; there are more only with a member that does not answer them. */
+/** Unanswered heartbeats; a member that lets more pass, although it is not silent, breaks the rules of the stream. */
 const HEARTBEATS_MAX = 4;
 
 type Phase =
@@ -286,8 +286,12 @@ export class SessionMachine {
       this.#drop();
       this.#lost(`${formatServer(this.#server())} has been silent for ${Math.round(monotonicMs - this.#heardMs)} ms`);
     } else if (monotonicMs >= this.#heartbeatMs()) {
+      if (this.#heartbeats.length === HEARTBEATS_MAX) {
+        this.#drop();
+        this.#lost(`${formatServer(this.#server())} does not answer heartbeats`);
+        return;
+      }
       this.#heartbeats.push(monotonicMs);
-      if (this.#heartbeats.length > HEARTBEATS_MAX) this.#heartbeats.shift();
       this.#commands.push({ kind: 'heartbeat' });
     }
   }

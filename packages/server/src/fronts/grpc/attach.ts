@@ -34,6 +34,9 @@ const HELLO_MS = 10_000;
 /** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
 const WRITE_MARK_BYTES = 1024 * 1024;
 
+/** Signs of life that are owed to a client which does not read; it gets no more for those past it. */
+const ECHOES_MAX = 16;
+
 type Stream = ServerDuplexStream<AttachRequest, Uint8Array>;
 
 /** The handler of SessionService.Attach. */
@@ -56,8 +59,8 @@ class AttachStream implements Attachment {
   #readyBytes = 0;
   #isWriting = false;
   #isPaused = false;
-  /** The client asked for a sign of life. */
-  #mustEcho = false;
+  /** Signs of life that the client asked for. Each gets its own: the client counts them. */
+  #echoes = 0;
   #isEnding = false;
 
   constructor(core: CoreAccess, stream: Stream) {
@@ -115,7 +118,7 @@ class AttachStream implements Attachment {
     if (this.#phase === 'opening') return this.#fault('calls before the hello was answered');
     this.#core.post({ kind: 'heard', attachment: this.#number });
     if (frame.calls.length === 0) {
-      this.#mustEcho = true;
+      if (this.#echoes < ECHOES_MAX) this.#echoes++;
       this.#core.answered(this);
       return;
     }
@@ -195,8 +198,7 @@ class AttachStream implements Attachment {
       if (frame === undefined) break;
       this.#push(frame.finish());
     }
-    if (this.#mustEcho && this.#ready.length === 0) this.#ready.push(new Uint8Array(0));
-    this.#mustEcho = false;
+    for (; this.#echoes > 0; this.#echoes--) this.#ready.push(new Uint8Array(0));
   }
 
   #push(frame: Uint8Array): void {
