@@ -28,7 +28,8 @@ const zxid = fc.bigInt({ min: 0n, max: 0x7fff_ffff_ffff_ffffn }).map((value) => 
 const session = fc.bigInt({ min: 0n, max: 0xffff_ffff_ffff_ffffn }).map((value) => value as SessionId);
 const epoch = fc.integer({ min: 0, max: 0x7fff_ffff });
 const seq = fc.maxSafeNat();
-const sid = fc.integer({ min: 1, max: 254 });
+/** 0: nobody, the vote of an observer. */
+const sid = fc.integer({ min: 0, max: 254 });
 const bytes = fc.uint8Array({ maxLength: 300 });
 const records = fc.array(fc.record({ zxid, payload: bytes }), { maxLength: 5 });
 const state = fc.constantFrom(...SERVER_STATES.filter((word) => word !== undefined));
@@ -180,7 +181,7 @@ describe('input from outside', () => {
 
   it.each([
     ['a message without a kind', { messages: [{}] }, 'without a kind'],
-    ['a vote for sid 0', { messages: [{ notification: { state: 1, vote: { leader: 0 } } }] }, 'sid 0'],
+    ['a vote for sid 255', { messages: [{ notification: { state: 1, vote: { leader: 255 } } }] }, 'sid 255'],
     ['a state that is not stated', { messages: [{ notification: { vote: { leader: 1 } } }] }, 'not a server state'],
     ['an epoch above 2^31', { messages: [{ leaderInfo: { epoch: 0x8000_0000 } }] }, 'not an epoch'],
     ['a zxid above 2^63', { messages: [{ ack: { zxid: 0x8000_0000_0000_0000n } }] }, 'not a zxid'],

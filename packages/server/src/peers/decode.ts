@@ -12,7 +12,6 @@ import {
   errorCodeOfProto,
   type SessionId,
   SID_MAX,
-  SID_MIN,
   type Zxid,
 } from '@quorate/protocol';
 import {
@@ -230,7 +229,8 @@ function readVote(bytes: Uint8Array): Vote {
   const reader = new ByteReader(bytes);
   const fields = readFields(reader, bytes.length);
   const leader = fields.uint(1);
-  if (leader < SID_MIN || leader > SID_MAX) throw new DecodeError(`A vote for sid ${leader}`);
+  // 0: a member without a vote votes for nobody.
+  if (leader > SID_MAX) throw new DecodeError(`A vote for sid ${leader}`);
   return { leader, peerEpoch: epochOf(fields.uint(2)), zxid: zxidOf(fields.fixed(3)) };
 }
 

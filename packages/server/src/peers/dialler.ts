@@ -195,11 +195,15 @@ async function resolve(host: string): Promise<readonly string[] | string> {
 /** True when something takes connections there. */
 function accepts(host: string, port: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host, port, timeout: CONNECT_MS, signal });
+    const socket = connect({ host, port, timeout: CONNECT_MS });
     const done = (isUp: boolean): void => {
+      signal.removeEventListener('abort', stop);
       socket.destroy();
       resolve(isUp);
     };
+    const stop = (): void => done(false);
+    // Not by way of the option `signal`: its listener would stay with the signal, one for each attempt.
+    signal.addEventListener('abort', stop, { once: true });
     socket.once('connect', () => done(true));
     socket.once('timeout', () => done(false));
     socket.on('error', () => done(false));
