@@ -88,6 +88,7 @@ export class Ensemble {
     const { schedule, knobs, observe } = this;
     const random = this.random.fork(`member ${sid}`);
     const drive = new DiskDrive({ sid, schedule, random: random.fork('disk'), knobs: knobs.disk, observe });
+    drive.lies = fault?.hasLyingDisk === true;
     const front = new Front({
       sid,
       numbers: this.#numbers,

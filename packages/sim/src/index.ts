@@ -2,5 +2,6 @@
 export { type Coverage, COVERED, noCoverage } from './coverage.ts';
 export { describeKnobs, drawKnobs, type Knobs } from './knobs.ts';
 export { type Observation, Violation } from './observation.ts';
+export { plantedFault, PLANTED_FAULTS } from './planted/catalogue.ts';
 export type { PlantedFault } from './planted/plant.ts';
 export { type Outcome, simulate, type SimulationOptions } from './simulate.ts';

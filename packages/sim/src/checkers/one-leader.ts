@@ -1,6 +1,7 @@
 /**
- * One leader an epoch: at most one run of one member establishes itself as the leader of an epoch, and nobody else sends
- * that epoch's proposals. (A member that crashes and comes back may not lead the same epoch again.)
+ * One leader an epoch: at most one run of one member declares a history for an epoch, establishes itself and proposes in
+ * it. (A member that crashes and comes back may not lead the same epoch again. Two may well announce the same epoch:
+ * a quorum promises it to one of them at most.)
  */
 import { epochOf, type Epoch } from '@quorate/protocol';
 import type { Observation } from '../observation.ts';
@@ -16,7 +17,7 @@ export class OneLeaderChecker implements Checker {
       if (role === 'leading' && phase === 'broadcast') this.#leads(epoch, observation.sid, observation.run);
     } else if (observation.kind === 'sent') {
       const { message, from, run } = observation;
-      if (message.kind === 'leaderInfo' || message.kind === 'newLeader') this.#leads(message.epoch, from, run);
+      if (message.kind === 'newLeader') this.#leads(message.epoch, from, run);
       const first = message.kind === 'propose' ? message.records[0] : undefined;
       if (first !== undefined) this.#leads(epochOf(first.zxid), from, run);
     }

@@ -30,5 +30,7 @@ export interface PlantedFault {
   readonly name: string;
   /** The rule that it breaks, in one line. */
   readonly breaks: string;
+  /** Disks report syncs that they have not made. */
+  readonly hasLyingDisk?: boolean;
   readonly plant: () => Plant;
 }
