@@ -87,10 +87,9 @@ export class Preparation {
       return { refusal: refusal('SESSION_EXPIRED', message) };
     }
     if (ownerFault !== undefined) return { refusal: ownerFault };
-    if (op.kind === 'closeSession') return { body: this.#closing(session) };
-    // A missing parent wins over a bad path below it only where the entry member has let such a path through: it has not.
     const fault = opFault(op, session);
-    return fault === undefined ? this.#decideWrite(op, session) : { refusal: fault };
+    if (fault !== undefined) return { refusal: fault };
+    return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session);
   }
 
   #decideWrite(op: WriteOp, session: SessionId): Decision {
