@@ -12,5 +12,5 @@ trap 'rm -rf "$work"' EXIT
 mkdir "$work/stubs"
 (cd "$root/protos" && find quorate/v1 -name '*.proto') | xargs protoc -I "$root/protos" \
   --python_out="$work/stubs" --grpc_out="$work/stubs" --plugin=protoc-gen-grpc="$(command -v grpc_python_plugin)"
-PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/stubs" QUORATE_CLI="$root/packages/cli/bin/quorate.mjs" QUORATE_WORK="$work" \
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$work/stubs" INTEROP_CLI="$root/packages/cli/bin/quorate.mjs" INTEROP_WORK="$work" \
   /usr/bin/python3 "$here/test_quorate.py"

@@ -20,8 +20,8 @@ from quorate.v1 import session_service_pb2_grpc as sessions_grpc
 from quorate.v1 import znode_service_pb2 as znodes
 from quorate.v1 import znode_service_pb2_grpc as znodes_grpc
 
-CLI = os.environ['QUORATE_CLI']
-WORK = os.environ['QUORATE_WORK']
+CLI = os.environ['INTEROP_CLI']
+WORK = os.environ['INTEROP_WORK']
 TIMEOUT_S = 10
 
 
@@ -67,14 +67,19 @@ class Member:
 
 def start(*arguments, environment=None):
     """Starts the command; its output goes to a file in the work folder."""
-    log = open(os.path.join(WORK, f'{arguments[0]}.log'), 'w')
-    return subprocess.Popen(['node', CLI, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                            env={**os.environ, **(environment or {})})
+    with open(os.path.join(WORK, f'{arguments[0]}.log'), 'w', encoding='utf-8') as log:
+        return subprocess.Popen(['node', CLI, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                env={**os.environ, **(environment or {})})
 
 
 def stop(process):
+    """Ends a process as an operator would, and says with which code it ended."""
     process.send_signal(signal.SIGTERM)
-    return process.wait(timeout=20)
+    try:
+        return process.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
 
 
 def error_of(call):
@@ -94,7 +99,8 @@ class EnsembleTest(unittest.TestCase):
     def setUpClass(cls):
         data = os.path.join(WORK, 'ensemble')
         base = free_port_range(400)
-        cls.process = start('ensemble', '--members', '3', '--data', data, '--base-port', str(base))
+        process = start('ensemble', '--members', '3', '--data', data, '--base-port', str(base))
+        cls.addClassCleanup(cls.check_end, process)
 
         def described():
             try:
@@ -113,8 +119,8 @@ class EnsembleTest(unittest.TestCase):
         until(30, ready)
 
     @classmethod
-    def tearDownClass(cls):
-        code = stop(cls.process)
+    def check_end(cls, process):
+        code = stop(process)
         if code != 0:
             raise AssertionError(f'the ensemble ended with {code}')
 
@@ -265,5 +271,5 @@ if __name__ == '__main__':
         if name.endswith('.log'):
             with open(os.path.join(WORK, name), encoding='utf-8') as file:
                 print(f'--- {name}', *file.read().splitlines()[-20:], sep='\n')
-    print(f'python: {result.testsRun - bad} passed, {bad} failed')
+    print(f'python: {max(0, result.testsRun - bad)} passed, {bad} failed')
     sys.exit(0 if bad == 0 and result.testsRun > 0 else 1)
