@@ -1,0 +1,207 @@
+import { NO_SESSION, type SessionId, type Sid, toZxid, type Zxid } from '@quorate/protocol';
+import { describe, expect, it } from 'vitest';
+import type { RequestMessage } from '../peer/messages.ts';
+import { create } from '../peer/words.fixture.ts';
+import { DataTree } from '../tree/data-tree.ts';
+import type { Txn } from '../tree/txn.ts';
+import { decodeTxn } from '../tree/txn-codec.ts';
+import { LeaderDesk } from './leader-desk.ts';
+import type { OrderedOp, WriteRequest } from './write-request.ts';
+
+const S = 21n as SessionId;
+const TOKEN = new Uint8Array(16).fill(3);
+const OPEN: OrderedOp = { kind: 'createSession', timeoutMs: 4_000, token: TOKEN };
+
+/** The desk of member 1 of three, which commits at once. */
+class Leader {
+  readonly tree = DataTree.empty();
+  readonly txns: Txn[] = [];
+  readonly replies: [Sid, RequestMessage][] = [];
+  readonly now = { monotonicMs: 0, wallMs: 5_000 };
+  readonly desk: LeaderDesk;
+  #last: bigint = 0x1_0000_0000n;
+  #seq = 0;
+  round = 0;
+
+  constructor(lastLogged = 0n) {
+    const host = {
+      propose: (payload: Uint8Array) => this.#propose(payload),
+      lastLogged: () => toZxid(lastLogged),
+      committed: () => this.tree.lastZxid,
+      confirmLeadership: () => ++this.round,
+      reply: (sid: Sid, message: RequestMessage) => void this.replies.push([sid, message]),
+    };
+    this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3] }, this, host, 0);
+  }
+
+  get kinds(): readonly string[] {
+    return this.txns.map(({ body }) => (body.kind === 'error' ? body.code : body.kind));
+  }
+
+  request(op: OrderedOp, more: Partial<WriteRequest> = {}): WriteRequest {
+    return { incarnation: 1, seq: ++this.#seq, session: NO_SESSION, attached: false, op, ...more };
+  }
+
+  order(sid: Sid, op: OrderedOp, more: Partial<WriteRequest> = {}): void {
+    this.desk.order(sid, [this.request(op, more)], this.now);
+    this.apply();
+  }
+
+  apply(): void {
+    for (const { zxid, txn } of this.#inFlight.splice(0)) {
+      this.tree.apply(zxid, txn);
+      this.desk.applied(zxid);
+    }
+  }
+
+  advance(ms: number): void {
+    for (let left = ms; left > 0; left -= 50) {
+      this.now.monotonicMs += 50;
+      this.desk.tick(this.now);
+      this.apply();
+    }
+  }
+
+  claim(sid: Sid, own: boolean, token = TOKEN, session = S): void {
+    this.desk.revalidate(sid, { kind: 'revalidate', seq: 5, session, token, own });
+  }
+
+  readonly #inFlight: { readonly zxid: Zxid; readonly txn: Txn }[] = [];
+
+  #propose(payload: Uint8Array): Zxid {
+    const txn = decodeTxn(payload);
+    const zxid = ++this.#last as Zxid;
+    this.txns.push(txn);
+    this.#inFlight.push({ zxid, txn });
+    return zxid;
+  }
+}
+
+describe('P4: a desk', () => {
+  it('opens only when the tree holds the whole log', () => {
+    expect(() => new Leader(7n)).toThrow('P4');
+  });
+});
+
+describe('P6: a write', () => {
+  it('becomes one txn, however often it is forwarded', () => {
+    const leader = new Leader();
+    const requests = ['/a', '/b', '/c'].map((path) => leader.request(create(path)));
+    leader.desk.order(2, requests.slice(0, 2), leader.now);
+    leader.desk.order(2, requests, leader.now);
+    expect(leader.kinds).toEqual(['create', 'create', 'create']);
+    leader.desk.order(3, requests.slice(0, 1), leader.now);
+    leader.desk.order(2, [{ ...requests[0]!, incarnation: 2 }], leader.now);
+    expect(leader.kinds.slice(3)).toEqual(['NODE_EXISTS', 'NODE_EXISTS']);
+  });
+});
+
+describe('P10: a session', () => {
+  it('that came by an attachment is written to by its owner only', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S, attached: true });
+    leader.order(3, create('/a'), { session: S, attached: true });
+    leader.order(3, create('/b'), { session: S, attached: false });
+    leader.order(2, create('/c'), { session: S, attached: true });
+    expect(leader.kinds).toEqual(['createSession', 'SESSION_MOVED', 'create', 'create']);
+  });
+
+  it('moves with a claim, of which the former owner is told', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S, attached: true });
+    leader.claim(3, true);
+    expect(leader.replies).toEqual([
+      [2, { kind: 'sessionMoved', session: S }],
+      [3, { kind: 'revalidated', seq: 5, timeoutMs: 4_000, error: undefined }],
+    ]);
+    leader.order(2, create('/late'), { session: S, attached: true });
+    leader.order(3, create('/now'), { session: S, attached: true });
+    expect(leader.kinds.slice(1)).toEqual(['SESSION_MOVED', 'create']);
+  });
+
+  it('of which a new leader does not know the place is let go by everybody else', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S, attached: false });
+    leader.claim(3, true);
+    expect(leader.replies.slice(0, -1)).toEqual([1, 2].map((sid) => [sid, { kind: 'sessionMoved', session: S }]));
+  });
+
+  it('belongs, for a new leader, to the member that first writes for it', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    leader.order(3, create('/a'), { session: S, attached: true });
+    leader.order(2, create('/b'), { session: S, attached: true });
+    expect(leader.kinds).toEqual(['createSession', 'create', 'SESSION_MOVED']);
+  });
+
+  it('stays where it is when it is only kept alive', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S, attached: true });
+    leader.claim(3, false);
+    expect(leader.replies).toHaveLength(1);
+    leader.order(2, create('/a'), { session: S, attached: true });
+    expect(leader.kinds).toEqual(['createSession', 'create']);
+  });
+
+  it('is nobody’s without its token, or when it is unknown or closing', () => {
+    const leader = new Leader();
+    leader.desk.order(2, [leader.request(OPEN, { session: S })], leader.now);
+    leader.claim(3, true, new Uint8Array(16));
+    leader.claim(3, true, TOKEN, 22n as SessionId);
+    leader.desk.order(2, [leader.request({ kind: 'closeSession' }, { session: S })], leader.now);
+    leader.claim(3, true);
+    expect(leader.replies.map(([, reply]) => reply.kind === 'revalidated' && reply.error)).toEqual([
+      'SESSION_EXPIRED',
+      'SESSION_EXPIRED',
+      'SESSION_EXPIRED',
+    ]);
+  });
+});
+
+describe('P9: expiry', () => {
+  it('ends a session in one txn of the leader’s own, once', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S, attached: true });
+    leader.order(2, create('/e', '', { mode: 'ephemeral' }), { session: S, attached: true });
+    leader.advance(20_000);
+    expect(leader.kinds).toEqual(['createSession', 'create', 'closeSession']);
+    expect(leader.txns.at(-1)).toMatchObject({ origin: { sid: 0 }, session: S, body: { paths: ['/e'] } });
+    expect([leader.desk.sessionCount, leader.desk.inFlight, leader.tree.ephemeralCount]).toEqual([0, 0, 0]);
+  });
+
+  it('is put off by touches, writes and claims', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    const signs = [
+      () => leader.desk.touch([S, 99n as SessionId]),
+      () => leader.order(2, create('/x', '', { sequential: true }), { session: S }),
+      () => leader.claim(3, false),
+    ];
+    for (let i = 0; i < 9; i++) {
+      signs[i % 3]?.();
+      leader.advance(3_000);
+    }
+    expect(leader.desk.sessionCount).toBe(1);
+  });
+
+  it('does not end a session that was closed', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    leader.order(2, { kind: 'closeSession' }, { session: S });
+    leader.advance(20_000);
+    expect(leader.kinds).toEqual(['createSession', 'closeSession']);
+  });
+});
+
+describe('P7: a sync', () => {
+  it('is answered after a round of confirmation that was begun when the turn ended', () => {
+    const leader = new Leader();
+    leader.order(2, create('/a'));
+    leader.desk.sync(2, 1);
+    leader.desk.confirmed(9);
+    expect(leader.replies).toEqual([]);
+    leader.desk.turnEnded();
+    leader.desk.confirmed(leader.round);
+    expect(leader.replies).toEqual([[2, { kind: 'syncReply', seq: 1, zxid: leader.tree.lastZxid }]]);
+  });
+});
