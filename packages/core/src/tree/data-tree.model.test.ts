@@ -18,7 +18,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
 import type { StateRecord } from './state-record.ts';
-import { keyText, StateDisk } from './testing.ts';
+import { keyText, StateDisk } from './tree-script.fixture.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { decodeTxn, encodeTxn } from './txn-codec.ts';
 import { nextVersion } from './znode.ts';
@@ -80,7 +80,8 @@ class Model {
 
   /** What happened to the znode that is at `path` now, and to its direct children meanwhile. */
   life(path: string): { own: Happening[]; children: Happening[] } {
-    const born = this.happenings.findLastIndex((happening) => happening.kind === 'create' && happening.path === path);
+    const created = this.happenings.map((happening) => (happening.kind === 'create' ? happening.path : ''));
+    const born = created.lastIndexOf(path);
     const since = this.happenings.slice(born);
     const isChild = ({ path: other, kind }: Happening) =>
       kind !== 'set' && other !== '/' && (other.slice(0, other.lastIndexOf('/')) || '/') === path;

@@ -1,14 +1,17 @@
 import { AssertionError, NO_SESSION, sequenceSuffix, toSessionId, toZxid, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
-import { TreeScript } from './testing.ts';
+import { TreeScript, utf8 } from './tree-script.fixture.ts';
 import type { Txn, TxnBody } from './txn.ts';
 
 const A = toSessionId(0x0100_0000_0000_0001n);
 const B = toSessionId(0xff00_0000_0000_0003n);
 
-function bytes(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text));
+/** As Node's Buffer does: a slice is a view. */
+class SharingBytes extends Uint8Array {
+  override slice(start?: number, end?: number): Uint8Array<ArrayBuffer> {
+    return this.subarray(start, end) as Uint8Array<ArrayBuffer>;
+  }
 }
 
 describe('a fresh tree', () => {
@@ -51,13 +54,13 @@ describe('a fresh tree', () => {
 describe('stat', () => {
   it('C001: direct creates and deletes of children alone move cversion and pzxid of the parent', () => {
     const script = new TreeScript();
-    const start = script.create('/p', bytes('x'));
+    const start = script.create('/p', utf8('x'));
     const fixed = { czxid: start, mzxid: start, ctimeMs: 1000, mtimeMs: 1000, version: 0, aversion: 0, dataLength: 1 };
     const seen = () => script.tree.stat('/p');
     expect(seen()).toMatchObject({ ...fixed, cversion: 0, pzxid: start, numChildren: 0 });
     const made = script.create('/p/c');
     expect(seen()).toMatchObject({ ...fixed, cversion: 1, pzxid: made, numChildren: 1 });
-    script.setData('/p/c', bytes('new'));
+    script.setData('/p/c', utf8('new'));
     expect(seen()).toMatchObject({ ...fixed, cversion: 1, pzxid: made, numChildren: 1 });
     script.create('/p/c/d');
     expect(seen()).toMatchObject({ ...fixed, cversion: 1, pzxid: made, numChildren: 1 });
@@ -70,7 +73,7 @@ describe('stat', () => {
   it('gives a new znode its own zxid three times and the time of the txn twice', () => {
     const script = new TreeScript();
     script.error();
-    const zxid = script.create('/n', bytes('abc'));
+    const zxid = script.create('/n', utf8('abc'));
     expect(script.tree.stat('/n')).toEqual({
       czxid: zxid,
       mzxid: zxid,
@@ -88,18 +91,18 @@ describe('stat', () => {
 
   it('moves only mzxid, mtime, version and dataLength when the data is set', () => {
     const script = new TreeScript();
-    script.create('/n', bytes('abc'));
+    script.create('/n', utf8('abc'));
     script.create('/n/child');
     const before = script.tree.stat('/n');
-    const zxid = script.setData('/n', bytes('de'));
+    const zxid = script.setData('/n', utf8('de'));
     expect(script.tree.stat('/n')).toEqual({ ...before, mzxid: zxid, mtimeMs: 1002, version: 1, dataLength: 2 });
   });
 
   it('starts anew when a znode is deleted and created again', () => {
     const script = new TreeScript();
-    script.create('/n', bytes('abc'));
+    script.create('/n', utf8('abc'));
     script.create('/n/child');
-    script.setData('/n', bytes('de'));
+    script.setData('/n', utf8('de'));
     script.delete('/n/child');
     script.delete('/n');
     const zxid = script.create('/n');
@@ -189,9 +192,9 @@ describe('data', () => {
     expect([script.tree.stat('/null')?.dataLength, script.tree.stat('/empty')?.dataLength]).toEqual([0, 0]);
   });
 
-  it('is copied out of the buffer that it came in, even when that is a Node Buffer, and is not copied to be read', () => {
+  it('is copied out of the buffer that it came in, even when its slices are views, and is not copied to be read', () => {
     const script = new TreeScript();
-    const network = Buffer.alloc(1000, 'x');
+    const network = new SharingBytes(1000).fill(0x78);
     script.create('/c', network.subarray(10, 13));
     script.create('/s');
     script.setData('/s', network.subarray(20, 23));
@@ -207,9 +210,9 @@ describe('data', () => {
 
   it('is summed up over creates, changes and deletes', () => {
     const script = new TreeScript();
-    script.create('/a', bytes('12345'));
-    script.create('/b', bytes('123'));
-    script.setData('/a', bytes('1'));
+    script.create('/a', utf8('12345'));
+    script.create('/b', utf8('123'));
+    script.setData('/a', utf8('1'));
     expect(script.tree.dataBytes).toBe(4);
     script.setData('/a', undefined);
     script.delete('/b');
@@ -232,7 +235,7 @@ describe('children', () => {
     const script = new TreeScript();
     script.create('/a');
     const listing = script.tree.children('/');
-    script.setData('/a', bytes('x'));
+    script.setData('/a', utf8('x'));
     script.create('/a/below');
     expect(script.tree.children('/')).toBe(listing);
     script.create('/b');
@@ -244,11 +247,11 @@ describe('sessions', () => {
   it('own their ephemerals until somebody deletes them', () => {
     const script = new TreeScript();
     script.createSession(A, 4000);
-    script.createSession(B, 30_000, bytes('secret'));
+    script.createSession(B, 30_000, utf8('secret'));
     script.create('/e', undefined, A);
     script.create('/f', undefined, B);
     expect(script.tree.sessions.ids()).toEqual([A, B]);
-    expect(script.tree.sessions.get(B)).toMatchObject({ id: B, timeoutMs: 30_000, token: bytes('secret') });
+    expect(script.tree.sessions.get(B)).toMatchObject({ id: B, timeoutMs: 30_000, token: utf8('secret') });
     expect([...script.tree.sessions.get(A)!.ephemerals]).toEqual(['/e']);
     expect(script.tree.stat('/e')?.ephemeralOwner).toBe(A);
     expect(script.tree.ephemeralCount).toBe(2);
@@ -286,7 +289,7 @@ describe('sessions', () => {
     script.createSession(A);
     for (let i = 0; i < 1000; i++) {
       const path = `/n${i}`;
-      script.apply({ kind: 'create', path, data: bytes(path), ephemeralOwner: NO_SESSION, parentCreates: i + 1 }, A);
+      script.apply({ kind: 'create', path, data: utf8(path), ephemeralOwner: NO_SESSION, parentCreates: i + 1 }, A);
     }
     script.closeSession(A);
     const replayed = DataTree.empty();
@@ -300,7 +303,7 @@ describe('sessions', () => {
 describe('apply', () => {
   it('changes nothing but the position when the txn is an error', () => {
     const script = new TreeScript();
-    script.create('/a', bytes('x'));
+    script.create('/a', utf8('x'));
     const digest = script.tree.digest;
     const zxid = script.error();
     expect(script.tree.lastZxid).toBe(zxid);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
 import { Digest, Hasher } from './digest.ts';
-import { TreeScript } from './testing.ts';
+import { TreeScript } from './tree-script.fixture.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
 const FIELDS: ZnodeFields = {
@@ -56,7 +56,7 @@ describe('digest', () => {
 
   it('differs when a session, its timeout or its token differs', () => {
     const id = toSessionId(0x0100_0000_0000_0001n);
-    const of = (session: bigint, timeoutMs: number, token: Uint8Array) => {
+    const of = (session: bigint, timeoutMs: number, token: Uint8Array<ArrayBuffer>) => {
       const script = new TreeScript();
       script.createSession(toSessionId(session), timeoutMs, token);
       return script.tree.digest;

@@ -1,5 +1,5 @@
 /** For tests: a tree that is told what to do in short words. Each word is one txn, as the leader would make it. */
-import { NO_SESSION, type SessionId, toZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { ByteWriter, NO_SESSION, type SessionId, toZxid, utf8Length, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { DataTree } from './data-tree.ts';
 import type { StateRecord } from './state-record.ts';
 import { TreeLoader } from './tree-loader.ts';
@@ -23,7 +23,7 @@ export class TreeScript {
     this.#next = (tree.lastZxid | 0x1_0000_0000n) + 1n;
   }
 
-  create(path: string, data: Uint8Array | undefined = undefined, ephemeralOwner: SessionId = NO_SESSION): Zxid {
+  create(path: string, data?: Uint8Array, ephemeralOwner: SessionId = NO_SESSION): Zxid {
     const parent = path.slice(0, path.lastIndexOf('/')) || '/';
     const parentCreates = nextCreates(this.tree.znode(parent)?.creates ?? 0);
     return this.apply({ kind: 'create', path, data, ephemeralOwner, parentCreates }, ephemeralOwner);
@@ -38,7 +38,7 @@ export class TreeScript {
     return this.apply({ kind: 'setData', path, data, version: next });
   }
 
-  createSession(session: SessionId, timeoutMs = 4000, token = new Uint8Array(16)): Zxid {
+  createSession(session: SessionId, timeoutMs = 4000, token: Uint8Array = new Uint8Array(16)): Zxid {
     return this.apply({ kind: 'createSession', timeoutMs, token }, session);
   }
 
@@ -111,6 +111,14 @@ export class StateDisk {
 /** One character a byte, so that texts compare as the bytes do. */
 export function keyText(key: Uint8Array): string {
   return String.fromCharCode(...key);
+}
+
+export function utf8(text: string): Uint8Array {
+  return new ByteWriter().text(text, utf8Length(text)).finish();
+}
+
+export function hex(bytes: Uint8Array): string {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** A tree loaded from records, in the order given. */
