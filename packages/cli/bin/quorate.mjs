@@ -1,5 +1,12 @@
 #!/usr/bin/env node
 // The `quorate` command. The program is in ../dist, which the build makes.
-import { main } from '../dist/main.js';
+import { existsSync } from 'node:fs';
 
-await main(process.argv.slice(2));
+const program = new URL('../dist/main.js', import.meta.url);
+if (existsSync(program)) {
+  const { main } = await import(program.href);
+  await main(process.argv.slice(2));
+} else {
+  process.stderr.write('quorate: this checkout is not built yet; run: npm run build\n');
+  process.exitCode = 1;
+}

@@ -12,6 +12,7 @@ export type {
 export { connect } from './connect.ts';
 export { CoordinationError, type ErrorCode, isCode, type Outcome } from './errors.ts';
 export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
+export { listServers } from './servers.ts';
 export type { Session } from './session.ts';
 export type { SessionState } from './session-state.ts';
 export { type ClusterStatus, memberStatus } from './status.ts';

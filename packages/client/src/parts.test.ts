@@ -19,12 +19,20 @@ describe('the queue', () => {
         const fifo = new Fifo<number>();
         let model: number[] = [];
         for (const [what, value] of steps) {
-          if (what === 'push') fifo.push(value), model.push(value);
-          else if (what === 'shift') expect(fifo.shift()).toBe(model.shift());
-          else if (what === 'unshiftAll') fifo.unshiftAll(value), model.unshift(...value);
-          else if (what === 'filter')
-            fifo.filter((item) => item % 2 === 0), (model = model.filter((item) => item % 2 === 0));
-          else expect(fifo.takeAll()).toEqual(model), (model = []);
+          if (what === 'push') {
+            fifo.push(value);
+            model.push(value);
+          } else if (what === 'shift') expect(fifo.shift()).toBe(model.shift());
+          else if (what === 'unshiftAll') {
+            fifo.unshiftAll(value);
+            model.unshift(...value);
+          } else if (what === 'filter') {
+            fifo.filter((item) => item % 2 === 0);
+            model = model.filter((item) => item % 2 === 0);
+          } else {
+            expect(fifo.takeAll()).toEqual(model);
+            model = [];
+          }
           expect([...fifo]).toEqual(model);
           expect(fifo.length).toBe(model.length);
           expect(fifo.peek()).toBe(model[0]);
@@ -56,7 +64,8 @@ describe('the back-off', () => {
     expect(shuffled([1, 2, 3, 4], random)).toEqual([2, 3, 4, 1]);
     fc.assert(
       fc.property(fc.array(fc.nat()), (items) => {
-        expect([...shuffled(items, Math.random)].sort()).toEqual([...items].sort());
+        const sorted = (values: readonly number[]) => [...values].sort((one, other) => one - other);
+        expect(sorted(shuffled(items, Math.random))).toEqual(sorted(items));
       }),
     );
   });

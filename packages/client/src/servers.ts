@@ -34,6 +34,11 @@ export function parseServers(servers: string | readonly string[]): ServerList {
   return { servers: entries.map(parseServer), chroot };
 }
 
+/** The members that `servers` names, each as `host:port`. Throws like `connect`. */
+export function listServers(servers: string | readonly string[]): string[] {
+  return parseServers(servers).servers.map(formatServer);
+}
+
 /** As users write it: IPv6 in brackets. */
 export function formatServer({ host, port }: Server): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -7,7 +7,7 @@ import type { ClusterStatus, WireStatusResponse } from '@quorate/protocol/grpc';
 import { CoordinationError } from './errors.ts';
 import { type CallOptions, checkSignal, checkTimeout } from './options.ts';
 import { formatServer, parseServers, type Server } from './servers.ts';
-import { targetOf } from './stream.ts';
+import { reasonOf, targetOf } from './stream.ts';
 
 export type { ClusterStatus };
 
@@ -59,6 +59,6 @@ function toError(member: Server, error: ServiceError | null, signal: AbortSignal
     return new CoordinationError('ABORTED', `Aborted asking ${name} for its status`, { cause: signal.reason });
   }
   const code = error?.code === DEADLINE_EXCEEDED ? 'TIMEOUT' : 'CONNECTION_LOST';
-  const why = error?.details ?? 'no answer came';
+  const why = error === null ? 'no answer came' : reasonOf(error);
   return new CoordinationError(code, `Cannot ask ${name} for its status: ${why}`, { cause: error ?? undefined });
 }

@@ -75,7 +75,7 @@ class GrpcAttachment implements Attachment {
     this.#client = client;
     this.#stream = stream;
     this.#handlers = handlers;
-    stream.on('error', (error: ServiceError) => this.#end(error.details || error.message));
+    stream.on('error', (error: ServiceError) => this.#end(reasonOf(error)));
     stream.on('end', () => this.#end('the member ended the stream'));
     stream.on('data', (frame: AttachResponse) => {
       if (!this.#isOver) this.#handlers.onFrame(frame);
@@ -119,6 +119,11 @@ class GrpcAttachment implements Attachment {
     this.#stream.cancel();
     this.#client.close();
   }
+}
+
+/** grpc-js ends its reasons with a note on resolution, which is mostly empty. */
+export function reasonOf(error: ServiceError): string {
+  return (error.details || error.message).replace(/\.? Resolution note: *$/, '');
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

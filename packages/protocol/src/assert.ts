@@ -15,5 +15,6 @@ export function assert(condition: boolean, message: () => string): asserts condi
 
 /** For the `default` of an exhaustive switch: does not compile while a variant is missing. */
 export function unreachable(value: never): never {
-  throw new AssertionError(`Unreachable: ${String((value as { kind?: unknown } | undefined)?.kind ?? value)}`);
+  const { kind } = (value ?? {}) as { readonly kind?: string };
+  throw new AssertionError(`Unreachable: ${kind ?? String(value as unknown)}`);
 }

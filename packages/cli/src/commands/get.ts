@@ -1,0 +1,37 @@
+/** `quorate get PATH`: the data of a znode. */
+import { dataCommand } from '../data/command.ts';
+import { UsageError } from '../data/failure.ts';
+import { dataFields, statFields, statText, textOf } from '../data/render.ts';
+
+interface GetFlags {
+  readonly path: string;
+  readonly stat: boolean;
+  readonly linearizable: boolean;
+}
+
+export const getCommand = dataCommand<GetFlags>({
+  command: 'get <path>',
+  describe: 'Print the data of a znode; -o raw prints exactly its bytes',
+  outputs: ['raw'],
+  builder: (argv) =>
+    argv
+      .positional('path', { type: 'string', demandOption: true, describe: 'Path of the znode' })
+      .option('stat', { alias: 's', type: 'boolean', default: false, describe: 'Print its stat, too' })
+      .option('linearizable', { type: 'boolean', default: false, describe: 'Confirm with the leader first' }),
+  prepare:
+    ({ path, stat, linearizable }) =>
+    async (client, budget) => {
+      const consistency = linearizable ? 'linearizable' : 'session';
+      const znode = await client.get(path, { ...budget(), consistency });
+      return {
+        json: () => ({ path, ...dataFields(znode), stat: statFields(znode.stat) }),
+        text: () => {
+          const text = textOf(znode);
+          if (text === undefined) throw new UsageError(`The data of ${path} is not UTF-8 text: use -o raw or -o json`);
+          const line = znode.isNull || text.endsWith('\n') ? text : `${text}\n`;
+          return stat ? line + statText(znode.stat) : line;
+        },
+        raw: () => znode.data,
+      };
+    },
+});

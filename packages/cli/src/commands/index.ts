@@ -1,0 +1,27 @@
+/** All commands, in the order of the help. */
+import type { Argv } from 'yargs';
+import { createCommand } from './create.ts';
+import { deleteCommand } from './delete.ts';
+import { ensembleCommand } from './ensemble.ts';
+import { getCommand } from './get.ts';
+import { lsCommand } from './ls.ts';
+import { serveCommand } from './serve.ts';
+import { setCommand } from './set.ts';
+import { statCommand } from './stat.ts';
+import { statusCommand } from './status.ts';
+import { syncCommand } from './sync.ts';
+
+/** Makes every command known to `argv`. */
+export function addCommands(argv: Argv): Argv {
+  return argv
+    .command(createCommand)
+    .command(getCommand)
+    .command(setCommand)
+    .command(deleteCommand)
+    .command(lsCommand)
+    .command(statCommand)
+    .command(syncCommand)
+    .command(statusCommand)
+    .command(serveCommand)
+    .command(ensembleCommand);
+}

@@ -1,0 +1,23 @@
+/** `quorate ls [PATH]`: the names of a znode's children, one a line. */
+import { dataCommand } from '../data/command.ts';
+
+interface LsFlags {
+  readonly path: string;
+  readonly linearizable: boolean;
+}
+
+export const lsCommand = dataCommand<LsFlags>({
+  command: 'ls [path]',
+  describe: 'List the children of a znode',
+  builder: (argv) =>
+    argv
+      .positional('path', { type: 'string', default: '/', describe: 'Path of the znode' })
+      .option('linearizable', { type: 'boolean', default: false, describe: 'Confirm with the leader first' }),
+  prepare:
+    ({ path, linearizable }) =>
+    async (client, budget) => {
+      const consistency = linearizable ? 'linearizable' : 'session';
+      const children = await client.children(path, { ...budget(), consistency });
+      return { json: () => ({ path, children }), text: () => children.map((name) => `${name}\n`).join('') };
+    },
+});
