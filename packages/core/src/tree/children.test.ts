@@ -26,7 +26,7 @@ describe('children', () => {
         for (const [listing, expected] of listings) expect(listing.join()).toBe(expected);
         expect(children.inOrder()).toEqual([...plain].sort());
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 

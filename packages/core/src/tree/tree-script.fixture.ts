@@ -100,7 +100,8 @@ export class StateDisk {
   }
 
   records(): StateRecord[] {
-    return [...this.#records.values()].sort((a, b) => (keyText(a.key) < keyText(b.key) ? -1 : 1));
+    const byKey = [...this.#records].sort(([a], [b]) => (a < b ? -1 : 1));
+    return byKey.map(([, record]) => record);
   }
 
   load(): DataTree {
