@@ -160,7 +160,8 @@ function readClusterFile(directory: string): ClusterFile | undefined {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    // With ENOTDIR the folder cannot be made either, which is said when that is tried.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw new EnsembleError(`Cannot read ${path}: ${(error as Error).message}`);
   }
   try {

@@ -1,0 +1,114 @@
+/**
+ * `quorate serve`: one member in this process, until a signal. What goes wrong before it serves is one line on standard
+ * error and exit code 1. A first SIGTERM, SIGINT or SIGHUP lets it finish and exits 0; a second one ends it at once (what
+ * was acknowledged is on disk). A parent that spawned it with IPC is told how it stands; when the parent goes, so does it.
+ */
+import {
+  ConfigError,
+  describeConfig,
+  flagName,
+  KEY_NAMES,
+  KEYS,
+  type KeyGroup,
+  resolveConfig,
+  type ServerConfig,
+} from '@quorate/server/config';
+import type { Argv } from 'yargs';
+import type { ChildReport } from './ensemble-report.ts';
+import { argumentFault } from './unknown-flags.ts';
+
+/** Values of flags by key, as yargs hands them over. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+const EXIT_FAILED = 1;
+const SIGNALS = { SIGTERM: 15, SIGINT: 2, SIGHUP: 1 } as const;
+
+/** Every key of the configuration as a flag. */
+export function buildServe(yargs: Argv): Argv {
+  let built = yargs
+    .usage(
+      '$0 serve [--KEY VALUE...]\n\nEach key can be a flag, a QUORATE_* variable or a key in a YAML file; the first wins.',
+    )
+    .parserConfiguration({ 'parse-numbers': false, 'parse-positional-numbers': false, 'boolean-negation': false })
+    // Unknown flags are refused by the command itself, which can suggest what was meant.
+    .strict(false)
+    .option('config', { type: 'string', describe: 'YAML file with keys (also QUORATE_CONFIG)', group: 'Operation:' })
+    .option('check-config', { type: 'boolean', describe: 'Check the configuration and exit', group: 'Operation:' })
+    .option('print-config', {
+      type: 'boolean',
+      describe: 'Print every key with its origin and exit',
+      group: 'Operation:',
+    });
+  for (const name of KEY_NAMES) {
+    const { help, defaultText, group } = KEYS[name];
+    built = built.option(flagName(name), {
+      type: 'string',
+      requiresArg: true,
+      describe: `${help} [default: ${defaultText}]`,
+      group: `${group satisfies KeyGroup}:`,
+    });
+  }
+  return built;
+}
+
+/** Runs a member until a signal. */
+export async function serve(flags: Flags): Promise<void> {
+  let config: ServerConfig;
+  try {
+    const fault = argumentFault(flags, [...KEY_NAMES.map(flagName), 'config', 'check-config', 'print-config']);
+    if (fault !== undefined) throw new ConfigError(fault);
+    const file = typeof flags['config'] === 'string' ? flags['config'] : undefined;
+    const sources = { flags, environment: process.env, file };
+    config = resolveConfig(sources);
+    if (flags['printConfig'] === true) process.stdout.write(describeConfig(sources));
+    else if (flags['checkConfig'] === true) process.stdout.write('The configuration is good\n');
+    if (flags['printConfig'] === true || flags['checkConfig'] === true) return;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return giveUp(error.message);
+  }
+  await run(config);
+}
+
+async function run(config: ServerConfig): Promise<void> {
+  const stopping = { begun: false, stop: (): Promise<void> => Promise.resolve() };
+  const end = (code: number): void => {
+    if (stopping.begun) process.exit(code);
+    stopping.begun = true;
+    void stopping.stop().then(() => process.exit(0));
+  };
+  for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => end(128 + number));
+  // Without this listener a parent that goes would leave the member behind.
+  process.on('disconnect', () => end(EXIT_FAILED));
+  const { startMember } = await import('@quorate/server');
+  try {
+    const member = await startMember(config, {
+      onFatal: (reason) => giveUp(`Member ${config.sid} cannot go on: ${reason.split('\n')[0]}`),
+      onStatus: ({ role, leader, epoch, serving, hasQuorum }) =>
+        report({ kind: 'status', role, leader, epoch, isReady: serving && hasQuorum }),
+    });
+    stopping.stop = () => member.stop();
+    report({ kind: 'ports', ports: member.ports });
+    const { grpc, peer, admin } = member.ports;
+    const peers = config.members.length === 0 ? 'standalone' : `peers ${config.bind}:${peer}`;
+    process.stderr.write(
+      `Member ${config.sid} listens: gRPC ${config.bind}:${grpc}, ${peers}, admin ${config.adminBind}:${admin}\n`,
+    );
+  } catch (error) {
+    giveUp((error as Error).message);
+  }
+}
+
+/** One line, and the end. */
+function giveUp(reason: string): void {
+  const message = reason.split('\n').join(' ');
+  process.stderr.write(`quorate serve: ${message}\n`);
+  process.exitCode = EXIT_FAILED;
+  if (process.send === undefined || !process.connected) process.exit(EXIT_FAILED);
+  // The parent is to read it before the channel closes.
+  process.send({ kind: 'failed', message } satisfies ChildReport, () => process.exit(EXIT_FAILED));
+}
+
+function report(message: ChildReport): void {
+  if (process.connected) process.send?.(message, () => undefined);
+}
