@@ -105,10 +105,10 @@ describe('opening a session', () => {
     rig.step({ kind: 'lost', attempt: 1, reason: 'x' });
     rig.dial();
     const other = hello({ session: toSessionId(5n) });
-    expect(kinds(rig.step({ kind: 'hello', attempt: 2, hello: other }))).toEqual(['drop', 'suspended']);
+    expect(kinds(rig.step({ kind: 'hello', attempt: 2, hello: other }))).toEqual(['drop']);
     rig.dial();
     const none = hello({ session: NO_SESSION });
-    expect(kinds(rig.step({ kind: 'hello', attempt: 3, hello: none }))).toEqual(['drop', 'suspended']);
+    expect(kinds(rig.step({ kind: 'hello', attempt: 3, hello: none }))).toEqual(['drop']);
     expect(rig.machine.id).toBe(ID);
   });
 });

@@ -254,12 +254,10 @@ export class SessionMachine {
     if (this.#phase.kind === 'attached') {
       if (monotonicMs - this.#phase.sinceMs >= STABLE_MS) this.#failures = 0;
       this.#commands.push({ kind: 'detached', reason });
-    } else if (this.#phase.kind !== 'dialling') return;
-    if (this.#id !== NO_SESSION) {
       const leftMs = Math.max(0, this.#expiryMs() - monotonicMs);
       this.#state({ state: 'suspended', expiresAtMs: Math.ceil(this.#now.wallMs + leftMs), reason });
-    }
-    this.#wait();
+      this.#wait();
+    } else if (this.#phase.kind === 'dialling') this.#wait();
   }
 
   #wait(): void {

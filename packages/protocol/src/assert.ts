@@ -16,5 +16,5 @@ export function assert(condition: boolean, message: () => string): asserts condi
 /** For the `default` of an exhaustive switch: does not compile while a variant is missing. */
 export function unreachable(value: never): never {
   const { kind } = (value ?? {}) as { readonly kind?: string };
-  throw new AssertionError(`Unreachable: ${kind ?? String(value as unknown)}`);
+  throw new AssertionError(`Unreachable: ${kind ?? String(value)}`);
 }

@@ -2,10 +2,11 @@
  * What a client can ask for, and what it gets: the operations of the data model, independent of any wire.
  * Fronts turn their wire's requests into these; `core` answers with these. Source: reference §3.
  */
+
+import type { ErrorCode } from './errors.ts';
 import type { SessionId } from './session-id.ts';
 import type { Stat } from './stat.ts';
 import type { Zxid } from './zxid.ts';
-import type { ErrorCode } from './errors.ts';
 
 /** How long a znode lives. Container and TTL modes are not built yet. */
 export type CreateMode = 'persistent' | 'ephemeral';

@@ -54,7 +54,10 @@ export function childPath(parent: string, name: string): string {
   return parent === '/' ? `/${name}` : `${parent}/${name}`;
 }
 
-/** Ten digits, zero padded, signed 32 bits: what a sequential create appends. */
+/**
+ * What a sequential create appends: the signed 32-bit counter in ten places, zero padded. As in ZooKeeper's `%010d` a
+ * sign takes one of the ten, and only -2147483648..-1000000000 need eleven.
+ */
 export function sequenceSuffix(counter: number): string {
-  return counter < 0 ? `-${String(-counter).padStart(10, '0')}` : String(counter).padStart(10, '0');
+  return counter < 0 ? `-${String(-counter).padStart(9, '0')}` : String(counter).padStart(10, '0');
 }
