@@ -70,6 +70,21 @@ describe('an ensemble of three', () => {
     }
   });
 
+  it('P12: tells nobody of a write before it is committed and on the own disk', () => {
+    const ensemble = new TestEnsemble();
+    const { leader } = ensemble;
+    for (const follower of ensemble.followers) follower.isFrozen = true;
+    const write = ensemble.submit(leader, create('/a'));
+    ensemble.run();
+    expect(ensemble.call(leader, { kind: 'exists', path: '/a' }).result).toMatchObject({ code: 'NO_NODE' });
+    expect(leader.peer!.status.lastLogged).toBeGreaterThan(leader.peer!.status.lastZxid);
+    expect(shown(leader, write)).toBeUndefined();
+    for (const follower of ensemble.followers) follower.isFrozen = false;
+    ensemble.run();
+    expect(shown(leader, write)).toBe('create');
+    expect(answerOf(leader, write).zxid).toBe(leader.peer!.status.lastZxid);
+  });
+
   it('lets calls without a session pass each other', () => {
     const ensemble = new TestEnsemble();
     const follower = ensemble.followers[0]!;

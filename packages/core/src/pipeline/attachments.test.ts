@@ -58,7 +58,7 @@ describe('P8: a session', () => {
   });
 });
 
-describe('what was heard', () => {
+describe('P11: what was heard', () => {
   it('C014: is told to the leader once, each session once, attached or not', () => {
     const door = new Door();
     door.attach(1, S);

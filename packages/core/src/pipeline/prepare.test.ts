@@ -176,7 +176,7 @@ describe('sessions', () => {
   });
 });
 
-describe('what is in flight', () => {
+describe('P4: what is in flight', () => {
   const names = ['/a', '/b', '/a/x', '/a/y', '/b/x'];
   const path = fc.constantFrom(...names);
   const session = fc.constantFrom(NO_SESSION, S, OTHER);
