@@ -43,6 +43,8 @@ export interface FaultKnobs {
   /** Crash just before or after a chosen kind of action, such as saving an epoch. */
   readonly aimedCrashUs: number;
   readonly crashAllUs: number;
+  /** A member is told to stop, and ends when it has answered what is in flight. */
+  readonly stopUs: number;
   readonly pauseUs: number;
   readonly severUs: number;
   readonly partitionUs: number;
@@ -117,6 +119,7 @@ function drawLimits(random: Random): Limits {
     ...DEFAULT_LIMITS,
     outstandingMax: random.chance(0.2) ? random.between(4, 16) : DEFAULT_LIMITS.outstandingMax,
     historyBytesMax: random.skewed(200, 200_000),
+    epochTxnsMax: random.chance(0.15) ? random.skewed(10, 500) : DEFAULT_LIMITS.epochTxnsMax,
     checkpointBytes: random.skewed(2_000, 1_000_000),
     checkpointTxns: random.skewed(10, 2_000),
   };
@@ -129,6 +132,7 @@ function drawFaults(random: Random): FaultKnobs {
     crashUs: every(0.7, 300, 3_000),
     aimedCrashUs: every(0.6, 150, 1_500),
     crashAllUs: every(0.25, 1_500, 5_000),
+    stopUs: every(0.3, 500, 4_000),
     pauseUs: every(0.4, 300, 3_000),
     severUs: every(0.5, 100, 2_000),
     partitionUs: every(0.6, 300, 3_000),

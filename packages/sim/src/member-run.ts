@@ -39,6 +39,8 @@ export interface MemberRunOptions {
   readonly plant: Plant | undefined;
   /** The run has ended by its own doing: an assertion, a failed disk, a `fail` action. */
   readonly failed: (error: unknown) => void;
+  /** It has ended as it was told to. */
+  readonly stopped: () => void;
   /** A crash that was planned for between two actions has come due. */
   readonly crash: () => void;
 }
@@ -234,7 +236,9 @@ export class MemberRun {
         front.take(action);
         break;
       case 'statusChanged':
+        break;
       case 'stopped':
+        this.#options.stopped();
         break;
       case 'fail':
         this.#options.failed(action.reason);

@@ -61,6 +61,10 @@ export class Member {
           this.crash(random.chance(0.7));
           this.#options.down();
         },
+        stopped: () => {
+          this.crash(false);
+          this.#options.down();
+        },
       });
       this.#run = run;
       observe({ kind: 'started', sid, run: number, disk, status: viewOf(peer) });
@@ -109,6 +113,11 @@ export class Member {
 
   deliver(event: PeerEvent): void {
     this.#run?.deliver(event);
+  }
+
+  /** Asks it to end by itself; it is down when nothing is in flight any more. */
+  stop(): void {
+    this.deliver({ kind: 'stop' });
   }
 
   #failed(number: number, error: unknown): void {

@@ -64,6 +64,7 @@ export class Nemesis {
     this.#every(knobs.crashAllUs, () => {
       for (const sid of this.#sids) this.#crash(this.#options.members.get(sid));
     });
+    this.#every(knobs.stopUs, () => this.#stop());
     this.#every(knobs.pauseUs, () => this.#pause());
     this.#every(knobs.severUs, () => this.#sever());
     this.#every(knobs.partitionUs, () => this.#partition());
@@ -144,6 +145,15 @@ export class Nemesis {
       if (atLeader && leader !== undefined && leader !== member) this.#crash(leader);
       else member.crashAfter(actions);
     });
+  }
+
+  /** As an operator does it: the leader as often as any other. */
+  #stop(): void {
+    const { random, note } = this.#options;
+    const member = random.chance(0.4) ? this.#leader() : this.#anyUp();
+    if (member === undefined) return;
+    note(`member ${member.sid} is told to stop`);
+    member.stop();
   }
 
   #pause(): void {

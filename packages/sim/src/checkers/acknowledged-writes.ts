@@ -59,7 +59,7 @@ export class AcknowledgedWritesChecker implements Checker {
     const body = ledger.isCommitted(zxid) ? ledger.txn(zxid)?.body : undefined;
     if (body === undefined) violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where nothing is committed`);
     if (!isEffectOf(record, body)) {
-      violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where a ${body.kind} of something else stands`);
+      violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where something else stands: ${body.kind}`);
     }
   }
 

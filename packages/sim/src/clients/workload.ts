@@ -3,7 +3,7 @@
  * conditional changes with versions that may be old. Every write that carries data carries a value of its own, by
  * which it can be found in the history. All drawn from the seed.
  */
-import type { Op, WriteOp } from '@quorate/protocol';
+import { type Op, unreachable, type WriteOp } from '@quorate/protocol';
 import type { ClientKnobs } from '../knobs.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
@@ -72,6 +72,7 @@ export class Workload {
       exists: 6,
       getChildren: 6,
       sync: 6,
+      bad: 1,
     });
     const path = random.pick(this.#paths);
     switch (kind) {
@@ -94,6 +95,10 @@ export class Workload {
         return { kind, path: random.pick([ROOT, QUEUE, path]) };
       case 'sync':
         return { kind, path };
+      case 'bad':
+        return this.#create(`${path}/${random.pick(['', '.', '../x', '\u0000'])}`, false, false);
+      default:
+        return unreachable(kind);
     }
   }
 

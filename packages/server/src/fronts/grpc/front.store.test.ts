@@ -1,0 +1,193 @@
+/** The gRPC front of a member on its own, used as clients in other languages use it. */
+import { status } from '@grpc/grpc-js';
+import { service as healthService } from 'grpc-health-check';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { call, detailOf, Standalone } from './front.fixture.ts';
+
+const ZNODES = 'quorate.v1.ZnodeService';
+const SESSIONS = 'quorate.v1.SessionService';
+
+interface Stat {
+  readonly version: number;
+  readonly czxid: bigint;
+  readonly ephemeralOwner: bigint;
+}
+interface Opened {
+  readonly session: { readonly id: bigint; readonly token: Buffer };
+  readonly sessionTimeoutMs: number;
+}
+
+let standalone: Standalone;
+
+beforeAll(async () => {
+  // A sid whose session ids are negative as signed numbers.
+  standalone = await Standalone.start({ sid: 254 });
+});
+
+afterAll(async () => {
+  await standalone[Symbol.asyncDispose]();
+});
+
+function znodes<R>(method: string, request: object, deadlineMs?: number): Promise<R> {
+  return call<R>(standalone.client(), ZNODES, method, request, deadlineMs);
+}
+
+function sessions<R>(method: string, request: object): Promise<R> {
+  return call<R>(standalone.client(), SESSIONS, method, request);
+}
+
+describe('unary calls', () => {
+  it('create, read, set on a condition, list, sync and delete', async () => {
+    const created = await znodes<{ path: string; stat: Stat; zxid: bigint }>('Create', {
+      path: '/u',
+      data: Buffer.from('1'),
+    });
+    expect(created).toMatchObject({ path: '/u', stat: { version: 0, czxid: created.zxid } });
+    await expect(znodes('GetData', { path: '/u' })).resolves.toMatchObject({ data: Buffer.from('1') });
+    await expect(znodes('SetData', { path: '/u', data: Buffer.from('2'), expectedVersion: 0 })).resolves.toMatchObject({
+      stat: { version: 1 },
+    });
+    await expect(znodes('SetData', { path: '/u', expectedVersion: 0 })).rejects.toMatchObject({ code: status.ABORTED });
+    await znodes('Create', { path: '/u/c-', sequential: true });
+    await expect(znodes('GetChildren', { path: '/u', linearizable: true })).resolves.toMatchObject({
+      children: ['c-0000000000'],
+    });
+    await expect(znodes('Exists', { path: '/u/none' })).resolves.toMatchObject({ stat: null });
+    await expect(znodes('Sync', { path: '/u' })).resolves.toMatchObject({ path: '/u' });
+    await expect(znodes('Delete', { path: '/u' })).rejects.toMatchObject({ code: status.FAILED_PRECONDITION });
+    await znodes('Delete', { path: '/u/c-0000000000' });
+    await znodes('Delete', { path: '/u' });
+  });
+
+  it('fail with a gRPC status and our detail beside it', async () => {
+    const error: unknown = await znodes('GetData', { path: '/none' }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: status.NOT_FOUND });
+    expect(detailOf(error).failure).toMatchObject({ code: 'NO_NODE', path: '/none' });
+  });
+
+  it.each([
+    ['Create', { path: 'no-slash' }],
+    ['Create', { path: '/a//b' }],
+    ['Create', { path: '/e', mode: 'CREATE_MODE_EPHEMERAL' }],
+    ['Create', { path: '/m', mode: 7 }],
+    ['Create', { path: '/big', data: Buffer.alloc(1_048_576) }],
+    ['GetData', { path: '' }],
+  ])('%s of something that is not legal is INVALID_ARGUMENT, and the connection goes on', async (method, request) => {
+    const client = standalone.client();
+    await expect(call(client, ZNODES, method, request)).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+    await expect(call(client, ZNODES, 'Exists', { path: '/' })).resolves.toBeDefined();
+  });
+
+  it('an unknown method is UNIMPLEMENTED', async () => {
+    const client = standalone.client();
+    const path = `/${ZNODES}/Nothing`;
+    const unknown = new Promise((_, reject) => {
+      const bytes = (value: Buffer): Buffer => value;
+      client.makeUnaryRequest(path, bytes, bytes, Buffer.alloc(0), (error) => reject(error));
+    });
+    await expect(unknown).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+});
+
+describe('sessions without a stream', () => {
+  it('own ephemerals, are kept alive and closed by those who show the token, exact in 64 bits (C013)', async () => {
+    const { session, sessionTimeoutMs } = await sessions<Opened>('Open', { sessionTimeoutMs: 30_000 });
+    expect(session.id >> 56n).toBe(254n);
+    expect(session.id).toBeGreaterThan(2n ** 63n);
+    expect(sessionTimeoutMs).toBe(30_000);
+    await znodes('Create', { path: '/mine', mode: 'CREATE_MODE_EPHEMERAL', session });
+    const { stat } = await znodes<{ stat: Stat }>('Exists', { path: '/mine' });
+    expect(stat.ephemeralOwner).toBe(session.id);
+    await expect(sessions('KeepAlive', { session })).resolves.toMatchObject({ sessionTimeoutMs: 30_000 });
+    const wrong = { id: session.id, token: Buffer.alloc(16) };
+    for (const method of ['KeepAlive', 'Close']) {
+      const error: unknown = await sessions(method, { session: wrong }).catch((thrown: unknown) => thrown);
+      expect(detailOf(error).failure.code, method).toBe('SESSION_EXPIRED');
+    }
+    await sessions('Close', { session });
+    await expect(znodes('Exists', { path: '/mine' })).resolves.toMatchObject({ stat: null });
+    await expect(sessions('KeepAlive', { session })).rejects.toMatchObject({ code: status.FAILED_PRECONDITION });
+  });
+
+  it.each([
+    [1, 4_000],
+    [3_999, 4_000],
+    [30_000, 30_000],
+    [40_001, 40_000],
+    [2_147_483_647, 40_000],
+    [0, 4_000],
+  ])('a wish for %i ms gives %i ms (C026)', async (wanted, given) => {
+    const { sessionTimeoutMs } = await sessions<Opened>('Open', { sessionTimeoutMs: wanted });
+    expect(sessionTimeoutMs).toBe(given);
+  });
+
+  it('a call that names no session is INVALID_ARGUMENT', async () => {
+    await expect(sessions('KeepAlive', {})).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+    await expect(sessions('Close', {})).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+  });
+});
+
+describe('status, health, reflection, admin', () => {
+  it('ClusterService tells how the member stands', async () => {
+    const shown = await call<object>(standalone.client(), 'quorate.v1.ClusterService', 'Status', {});
+    expect(shown).toMatchObject({ sid: 254, role: 'ROLE_LEADING', serving: true, hasQuorum: true, leaderSid: 254 });
+  });
+
+  it.each([
+    ['', 1],
+    [ZNODES, 1],
+    ['write', 1],
+  ])('health of %j is SERVING', async (service, serving) => {
+    await expect(healthOf(service)).resolves.toMatchObject({ status: ['', 'SERVING'][serving] });
+  });
+
+  it('health of an unknown service is NOT_FOUND', async () => {
+    await expect(healthOf('nothing')).rejects.toMatchObject({ code: status.NOT_FOUND });
+  });
+
+  it('admin HTTP answers probes, with 64-bit values as hex', async () => {
+    const base = `http://127.0.0.1:${standalone.member.ports.admin}`;
+    expect((await fetch(`${base}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${base}/readyz`)).json()).toEqual({ ready: true, hasQuorum: true });
+    expect(await (await fetch(`${base}/status`)).json()).toMatchObject({
+      sid: 254,
+      role: 'leading',
+      zxid: expect.stringMatching(/^0x/) as string,
+    });
+    expect((await fetch(`${base}/nothing`)).status).toBe(404);
+    expect((await fetch(`${base}/livez`, { method: 'POST' })).status).toBe(405);
+  });
+});
+
+describe('limits on connections', () => {
+  it('close what is over them at once, leave the others alone, and count down again (C153)', async () => {
+    await using small = await Standalone.start({ connectionsPerAddressMax: 2 });
+    const first = small.client();
+    const second = small.client();
+    for (const client of [first, second]) await call(client, ZNODES, 'Exists', { path: '/' });
+    const third = small.client();
+    await expect(call(third, ZNODES, 'Exists', { path: '/' }, 2_000)).rejects.toMatchObject({
+      code: status.UNAVAILABLE,
+    });
+    third.close();
+    await call(first, ZNODES, 'Exists', { path: '/' });
+    second.close();
+    await vi.waitFor(() => call(small.client(), ZNODES, 'Exists', { path: '/' }, 500), { timeout: 5_000 });
+  });
+});
+
+function healthOf(service: string): Promise<object> {
+  const { Check } = healthService;
+  if (Check === undefined) throw new Error('No method Check');
+  return new Promise((resolve, reject) => {
+    standalone
+      .client()
+      .makeUnaryRequest(
+        Check.path,
+        Check.requestSerialize,
+        Check.responseDeserialize,
+        { service },
+        (error, response) => (error === null ? resolve(response as object) : reject(error)),
+      );
+  });
+}
