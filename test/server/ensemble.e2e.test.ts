@@ -85,7 +85,9 @@ describe('an ensemble of three', () => {
   it('keeps everything over a restart of all members', async () => {
     await using ensemble = await TestEnsemble.start({ size: 3 });
     const paths = Array.from({ length: 50 }, (_, index) => `/k${index}`);
-    await withClients(ensemble, ([client]) => Promise.all(paths.map((path) => client?.create(path, path))));
+    await withClients(ensemble, async ([client]) => {
+      if (client !== undefined) await Promise.all(paths.map((path) => client.create(path, path)));
+    });
     const digest = await ensemble.converged();
     const all = ensemble.running();
     await Promise.all(all.map((index) => ensemble.kill(index)));

@@ -61,7 +61,8 @@ export class EnsembleRun {
   /** Stops all members and waits for their end. */
   async stop(): Promise<void> {
     this.#isStopping = true;
-    await Promise.all([...this.#running.values()].map(({ child }) => child?.stop()));
+    const children = [...this.#running.values()].flatMap(({ child }) => (child === undefined ? [] : [child]));
+    await Promise.all(children.map((child) => child.stop()));
     this.#finish(0);
   }
 

@@ -71,7 +71,7 @@ const MEMBER_FIELDS = ['sid', 'peer', 'observer', 'client'];
 
 function parseMemberObject(item: unknown): MemberAddress | Fault {
   if (typeof item !== 'object' || item === null) return { fault: `${JSON.stringify(item)} is not a member` };
-  const fields = new Map(Object.entries(item));
+  const fields = new Map<string, unknown>(Object.entries(item));
   for (const name of fields.keys()) {
     if (MEMBER_FIELDS.includes(name)) continue;
     const near = nearest(name, MEMBER_FIELDS);
@@ -88,11 +88,11 @@ function build(sid: unknown, peerText: unknown, observer: boolean, clientText: u
   if (typeof sid !== 'number' || !Number.isInteger(sid) || sid < SID_MIN || sid > SID_MAX) {
     return { fault: `sid ${JSON.stringify(sid)} is not in ${SID_MIN}..${SID_MAX}` };
   }
-  const peer = parseHostPort(String(peerText));
-  if (peer === undefined) return { fault: `"${String(peerText)}" of sid ${sid} is not host:port` };
-  const client = clientText === undefined ? undefined : parseHostPort(String(clientText));
+  const peer = addressOf(peerText);
+  if (peer === undefined) return { fault: `${JSON.stringify(peerText)} of sid ${sid} is not host:port` };
+  const client = clientText === undefined ? undefined : addressOf(clientText);
   if (clientText !== undefined && client === undefined) {
-    return { fault: `"${String(clientText)}" of sid ${sid} is not host:port` };
+    return { fault: `${JSON.stringify(clientText)} of sid ${sid} is not host:port` };
   }
   for (const address of [peer, client]) {
     if (address !== undefined && isWildcard(address.host)) {
@@ -102,6 +102,10 @@ function build(sid: unknown, peerText: unknown, observer: boolean, clientText: u
     }
   }
   return { sid, peer, observer, client };
+}
+
+function addressOf(text: unknown): HostPort | undefined {
+  return typeof text === 'string' ? parseHostPort(text) : undefined;
 }
 
 function clash(members: readonly MemberAddress[], added: MemberAddress): string | undefined {

@@ -2,10 +2,10 @@
  * The hand-written codec against protobufjs reflection on the proto file itself (by way of proto-loader): what either
  * writes the other reads, and hostile bytes give one kind of error.
  */
-import { fileURLToPath } from 'node:url';
-import { loadSync, type MethodDefinition } from '@grpc/proto-loader';
+import type { MethodDefinition } from '@grpc/grpc-js';
 import type { PeerMessage } from '@quorate/core';
 import { DecodeError, ERROR_CODES, type SessionId, type Zxid } from '@quorate/protocol';
+import { loadProtos, PEER_PROTOS, serviceOf } from '@quorate/protocol/grpc';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeFrame } from './decode.ts';
@@ -13,16 +13,10 @@ import { encodeHello, encodeMessage } from './encode.ts';
 import { splitMessage } from './split.ts';
 import { FIELD_OF_KIND, SERVER_STATES } from './wire.ts';
 
-const PROTOS = fileURLToPath(new URL('../../../../protos', import.meta.url));
-const LINK = (
-  loadSync('quorate/peer/v1/peer.proto', {
-    includeDirs: [PROTOS],
-    longs: BigInt as unknown as StringConstructor,
-    enums: String,
-    defaults: true,
-    oneofs: true,
-  })['quorate.peer.v1.PeerService'] as unknown as Record<string, MethodDefinition<object, object>>
-)['Link']!;
+const LINK = serviceOf(loadProtos(PEER_PROTOS), 'quorate.peer.v1.PeerService')['Link'] as MethodDefinition<
+  object,
+  object
+>;
 
 const zxid = fc.bigInt({ min: 0n, max: 0x7fff_ffff_ffff_ffffn }).map((value) => value as Zxid);
 const session = fc.bigInt({ min: 0n, max: 0xffff_ffff_ffff_ffffn }).map((value) => value as SessionId);
@@ -75,7 +69,7 @@ const message: fc.Arbitrary<PeerMessage> = fc
 function toProto({ kind, ...rest }: PeerMessage): Record<string, unknown> {
   const body: Record<string, unknown> = { ...rest };
   if ('state' in body) body['state'] = `SERVER_STATE_${String(body['state']).toUpperCase()}`;
-  if ('error' in body) body['error'] = `ERROR_CODE_${String(body['error'] ?? 'UNSPECIFIED')}`;
+  if ('error' in body) body['error'] = `ERROR_CODE_${(body['error'] as string | undefined) ?? 'UNSPECIFIED'}`;
   return { [kind]: body };
 }
 
