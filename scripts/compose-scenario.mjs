@@ -11,7 +11,8 @@ import { credentials, loadPackageDefinition, status } from '@grpc/grpc-js';
 import { loadProtos } from '@quorate/protocol/grpc';
 
 const DEPLOY = join(dirname(dirname(fileURLToPath(import.meta.url))), 'deploy');
-const { ZnodeService, ClusterService } = loadPackageDefinition(loadProtos()).quorate.v1;
+const protos = loadProtos();
+const { ZnodeService, ClusterService } = loadPackageDefinition(protos).quorate.v1;
 const FAST_RECONNECT = { 'grpc.initial_reconnect_backoff_ms': 100, 'grpc.max_reconnect_backoff_ms': 500 };
 const results = { passed: 0, failed: 0 };
 
@@ -176,18 +177,25 @@ async function loseMajority(e, leader) {
   const victims = [leader, ...e.sids.filter((sid) => sid !== leader)].slice(0, (e.size + 1) / 2);
   const survivor = e.sids.find((sid) => !victims.includes(sid));
   e.docker('kill', ...victims.map((sid) => e.container(sid)));
-  const refused = `/compose/refused`;
+  const refused = '/compose/refused';
   const { error } = await e.call(e.znodes[survivor - 1], 'create', { path: refused }, 8);
+  const said = error?.metadata?.get('quorate-error-bin')[0];
+  const detail = said === undefined ? undefined : protos['quorate.v1.ErrorDetail'].deserialize(said);
   check(
-    `${e.size} members: without a quorum a write is refused with UNAVAILABLE`,
-    error?.code === status.UNAVAILABLE,
+    `${e.size} members: without a quorum a write is refused with UNAVAILABLE, and whether it was applied`,
+    error?.code === status.UNAVAILABLE && ['OUTCOME_NOT_APPLIED', 'OUTCOME_UNKNOWN'].includes(detail?.outcome),
     String(error),
   );
-  process.stdout.write(`compose-test:        it says: ${error?.details}\n`);
+  process.stdout.write(`compose-test:        it says: ${detail?.code}, ${detail?.outcome}, "${detail?.message}"\n`);
   const read = await e.call(e.znodes[survivor - 1], 'exists', { path: '/compose' });
   check(`${e.size} members: without a quorum reads go on`, Boolean(read.value?.stat), read.error?.details);
   e.docker('start', ...victims.map((sid) => e.container(sid)));
   check(`${e.size} members: with a quorum again all catch up`, (await e.settled(e.sids)) !== undefined);
+  const { value } = await e.call(e.znodes[survivor - 1], 'exists', { path: refused, linearizable: true });
+  check(
+    `${e.size} members: the refused write is where it said`,
+    value !== undefined && (detail?.outcome === 'OUTCOME_UNKNOWN' || value.stat === null),
+  );
   await e.checkNothingMissing('after a majority was lost');
   check(`${e.size} members: writes go on`, (await e.write(survivor, 20, 30)) === 20);
 }
