@@ -3,3 +3,5 @@ export type { LaneName } from './io.ts';
 export { SimDisk, type Survival } from './memory/sim-disk.ts';
 export type { SimStore } from './memory/sim-store.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts';
+export type { StorageHarness } from './testing/bench-rig.ts';
+export { type ConformanceCase, STORAGE_CONFORMANCE } from './testing/conformance.ts';
