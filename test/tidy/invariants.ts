@@ -1,5 +1,5 @@
 /**
- * Rule: the invariants of the agreement are numbered without a gap in core/src/zab/README.md, each is cited in a source by its
+ * Rule: the invariants of a room are numbered without a gap in its README (Z1, P1 ...), each is cited in a source by its
  * number, and the files that the table names as asserting or testing it are there. Knows the table's shape, not what it says.
  */
 import type { SourceFile } from './workspace.ts';
@@ -11,11 +11,11 @@ interface Invariant {
   readonly caughtBy: string;
 }
 
-function invariantsOf(readme: string): readonly Invariant[] {
+function invariantsOf(readme: string, letter: string): readonly Invariant[] {
   return readme
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()))
-    .filter((cells) => /^Z\d+$/.test(cells[1] ?? ''))
+    .filter((cells) => new RegExp(`^${letter}\\d+$`).test(cells[1] ?? ''))
     .map((cells) => ({ name: cells[1]!, assertedIn: cells[3] ?? '', caughtBy: cells[4] ?? '' }));
 }
 
@@ -25,12 +25,12 @@ function lostFiles(cell: string, files: readonly SourceFile[]): readonly string[
   return named.filter((name) => !files.some((file) => file.path.endsWith(`/${name}`)));
 }
 
-/** What is wrong between the table and the files of the folder. */
-export function invariantFaults(readme: string, files: readonly SourceFile[]): readonly string[] {
+/** What is wrong between the table of invariants that begin with `letter` and the files that they are about. */
+export function invariantFaults(letter: string, readme: string, files: readonly SourceFile[]): readonly string[] {
   const sources = files.filter((file) => !file.path.endsWith('.test.ts'));
-  const rows = invariantsOf(readme);
+  const rows = invariantsOf(readme, letter);
   const faults = rows.flatMap((row, index) => [
-    ...(row.name === `Z${index + 1}` ? [] : [`${row.name} stands where Z${index + 1} should`]),
+    ...(row.name === `${letter}${index + 1}` ? [] : [`${row.name} stands where ${letter}${index + 1} should`]),
     ...(sources.some((file) => new RegExp(`\\b${row.name}\\b`).test(file.text))
       ? []
       : [`${row.name} is cited in no source`]),
@@ -40,7 +40,7 @@ export function invariantFaults(readme: string, files: readonly SourceFile[]): r
       .flatMap((cell) => lostFiles(cell, files))
       .map((name) => `${row.name} names ${name}, which is not there`),
   ]);
-  const cited = new Set(sources.flatMap((file) => file.text.match(/\bZ\d+(?=:)/g) ?? []));
+  const cited = new Set(sources.flatMap((file) => file.text.match(new RegExp(`\\b${letter}\\d+(?=: )`, 'g')) ?? []));
   const unknown = [...cited].filter((name) => !rows.some((row) => row.name === name));
   return [
     ...(rows.length === 0 ? ['there is no table of invariants'] : []),
