@@ -181,7 +181,7 @@ export function drawKnobs(seed: number): Knobs {
     member: {
       turnEventsMax: random.chance(0.3) ? 1 : random.between(2, 30),
       busyMaxUs: random.skewed(10, 3_000),
-      tickUs: random.between(10, Math.min(50, timing.heartbeatMs / 2)) * MS,
+      tickUs: random.between(10, Math.floor(Math.min(50, timing.heartbeatMs / 2))) * MS,
       chunkBytes: random.skewed(100, 5_000),
       recoveryRecordsMax: random.skewed(1, 200),
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
