@@ -5,11 +5,12 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { addCommands } from './commands/index.ts';
+import { protect, unprotect } from './data/arguments.ts';
 import { EXIT, sayFailure, UsageError } from './data/failure.ts';
 
 /** Runs the command that `args` name. Sets `process.exitCode`; rejects only when there is a bug. */
 export async function main(args: readonly string[]): Promise<void> {
-  const parser = addCommands(yargs([...args]))
+  const parser = addCommands(yargs(protect(args)))
     .scriptName('quorate')
     .locale('en')
     .usage('$0 COMMAND [OPTIONS]\n\nA replicated coordination service: znodes, sessions, an ensemble of members.')
@@ -18,6 +19,7 @@ export async function main(args: readonly string[]): Promise<void> {
     .version(versionOf())
     .alias('h', 'help')
     .epilogue(EPILOGUE)
+    .middleware(unprotect)
     .exitProcess(false)
     .fail((message, error) => {
       throw error ?? new UsageError(message);

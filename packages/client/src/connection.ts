@@ -24,7 +24,7 @@ const FRAMES_UNDER_WAY_MAX = 4;
 const LATE_MS = 100;
 
 /** Longest time for ending a session when the client is closed, ms. */
-const GOODBYE_MS = 2_000;
+const GOODBYE_MS = 1_000;
 
 const EMPTY_FRAME = new Uint8Array(0);
 

@@ -277,7 +277,8 @@ describe('C073: a server that is none of ours', () => {
     const address = await listening(onSocket);
     const error = await failure(connect([address], { timeoutMs: 1_500 }));
     expect(error).toMatchObject({ code: 'CONNECTION_LOST' });
-    expect(sockets.size).toBeLessThan(12);
+    // A tight loop makes hundreds.
+    expect(sockets.size).toBeLessThan(25);
     const client = await connect([address, ...ensemble.servers]);
     clients.push(client);
     expect(await client.children('/')).toEqual([]);

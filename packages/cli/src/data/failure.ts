@@ -68,7 +68,11 @@ function isCoordinationError(error: unknown): error is CoordinationError {
 
 function lineOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const line = message.replaceAll(/\s*\n\s*/g, '; ').trim();
+  // NUL: a mark of arguments.ts, in what yargs says of them.
+  const line = message
+    .replaceAll('\0', '')
+    .replaceAll(/\s*\n\s*/g, '; ')
+    .trim();
   if (!isCoordinationError(error)) return line;
   return `${line} (${error.code}${error.outcome === 'unknown' ? '; it may have taken effect' : ''})`;
 }
