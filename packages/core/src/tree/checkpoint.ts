@@ -23,10 +23,10 @@ interface Gathering {
   readonly pending: Set<RecordKey>;
   /** One iterator for the whole gathering: a fresh one would walk over all that was taken out before. */
   readonly cursor: IterableIterator<RecordKey>;
-  /** Keys that left `pending`: handed out, or with their image put aside. */
+  /** Keys that were handed out as they stood. (Those with an image put aside are dirty again anyhow.) */
   readonly taken: RecordKey[];
   /** Old images that are not handed out yet. */
-  images: StateRecord[];
+  readonly images: StateRecord[];
   /** The record about the whole, last of all. Undefined once handed out. */
   last: StateRecord | undefined;
 }
@@ -48,10 +48,7 @@ export class Checkpointer {
   /** To be called before every change of what `key` names, create and delete included. */
   willChange(key: RecordKey): void {
     const gathering = this.#gathering;
-    if (gathering?.pending.delete(key) === true) {
-      gathering.taken.push(key);
-      gathering.images.push(this.#encode(key));
-    }
+    if (gathering?.pending.delete(key) === true) gathering.images.push(this.#encode(key));
     this.#dirty.add(key);
   }
 
