@@ -94,7 +94,13 @@ export class EnsembleRun {
       running.isReady = report.isReady;
     }
     this.#file.set(member.sid, { role: running.role, pid, state: 'running' });
-    if (!this.#isReady && [...this.#running.values()].every(({ isReady }) => isReady)) this.#ready();
+    this.#sayWhenReady();
+  }
+
+  /** Ready: all members that run here are. One that could not start was reported, and does not hold the others up. */
+  #sayWhenReady(): void {
+    const living = [...this.#running.values()].filter(({ child }) => child !== undefined);
+    if (!this.#isReady && living.length > 0 && living.every(({ isReady }) => isReady)) this.#ready();
   }
 
   #exited(
@@ -115,7 +121,10 @@ export class EnsembleRun {
       return;
     }
     if ([...this.#running.values()].every(({ child }) => child === undefined)) this.#finish(1);
-    else if (this.#isReady) print(`  Start it again: quorate ensemble --only ${sid} --data ${plan.directory}`);
+    else {
+      print(`  Start it again: quorate ensemble --only ${sid} --data ${plan.directory}`);
+      this.#sayWhenReady();
+    }
   }
 
   #ready(): void {

@@ -78,6 +78,10 @@ async function run(config: ServerConfig): Promise<void> {
     void stopping.stop().then(() => process.exit(0));
   };
   for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => end(128 + number));
+  // Whatever nobody expected ends the member: it must not live on half alive (C167).
+  process.on('uncaughtException', (error) =>
+    giveUp(`Member ${config.sid} cannot go on: ${error.stack ?? error.message}`),
+  );
   // Without this listener a parent that goes would leave the member behind.
   process.on('disconnect', () => end(EXIT_FAILED));
   const { startMember } = await import('@quorate/server');

@@ -26,13 +26,18 @@ import { LINK_METHOD } from './peer-service.ts';
 const RETRY_MS = 50;
 /** Pause after a refusal, or a name that is not known: nothing that mends itself in milliseconds. */
 const REFUSED_RETRY_MS = 1_000;
+/** Links that end sooner than this, one after another, are made with growing pauses: something is wrong for good. */
+const SHORT_LIFE_MS = 1_000;
+/** ... but not at first: a member that changes its leader ends links too. */
+const SHORT_LIVES_FREE = 4;
+const SHORT_LIFE_RETRY_MAX_MS = 500;
 /** An attempt to connect that takes longer is given up. */
 const CONNECT_MS = 1_000;
 /** A hello that takes longer is given up. */
 const HELLO_MS = 3_000;
 
-/** How an attempt ended. `slow`: there is no hurry to try again. */
-type Outcome = { readonly kind: 'slow' | 'quick' };
+/** How an attempt ended. `linked`: after a link. `slow`: there is no hurry to try again. */
+type Outcome = { readonly kind: 'linked' | 'quick' | 'slow' };
 
 export interface DiallerOptions {
   readonly own: OwnIdentity;
@@ -64,9 +69,14 @@ export class Dialler {
 
   async #run(): Promise<void> {
     const { signal } = this.#stopping;
+    let shortLives = 0;
     while (!signal.aborted) {
+      const startedMs = performance.now();
       const outcome = await this.#attempt();
-      await pause(outcome.kind === 'slow' ? REFUSED_RETRY_MS : RETRY_MS, signal);
+      if (outcome.kind === 'linked') {
+        shortLives = performance.now() - startedMs < SHORT_LIFE_MS ? shortLives + 1 : 0;
+      }
+      await pause(pauseAfter(outcome, shortLives), signal);
     }
   }
 
@@ -128,9 +138,9 @@ export class Dialler {
       call.on('error', (error: ServiceError) => {
         const isRefused = link === undefined && error.code === status.FAILED_PRECONDITION;
         if (isRefused) this.#refused(error.details);
-        over({ kind: isRefused ? 'slow' : 'quick' }, error.details);
+        over({ kind: isRefused ? 'slow' : link === undefined ? 'quick' : 'linked' }, error.details);
       });
-      call.on('end', () => over({ kind: 'quick' }, 'the other side ended it'));
+      call.on('end', () => over({ kind: link === undefined ? 'quick' : 'linked' }, 'the other side ended it'));
     });
   }
 
@@ -155,6 +165,12 @@ export class Dialler {
     const { log, member } = this.#options;
     log.warnRarely('linkRefused', member.sid, { peer: member.sid, reason });
   }
+}
+
+function pauseAfter({ kind }: Outcome, shortLives: number): number {
+  if (kind === 'slow') return REFUSED_RETRY_MS;
+  const extra = Math.max(0, shortLives - SHORT_LIVES_FREE);
+  return Math.min(SHORT_LIFE_RETRY_MAX_MS, RETRY_MS * 2 ** extra);
 }
 
 function channelOptions(keepAliveTimeoutMs: number, authority: string): ChannelOptions {

@@ -21,15 +21,23 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((links) => links.stop()));
 });
 
+interface Options {
+  readonly clusterId?: string;
+  /** Name of the first member, as this one knows it. */
+  readonly host1?: string;
+  readonly host2?: string;
+}
+
 /** A member's links; a peer port of 0 takes a free one. */
-async function end(sid: number, ports: readonly number[], options: { clusterId?: string } = {}): Promise<End> {
+async function end(sid: number, ports: readonly number[], options: Options = {}): Promise<End> {
+  const { host1 = '127.0.0.1', host2 = '127.0.0.1', ...settings } = options;
   const ensemble: MemberAddress[] = ports.map((port, index) => ({
     sid: index + 1,
-    peer: { host: '127.0.0.1', port: port <= 1 ? index + 1 : port },
+    peer: { host: [host1, host2][index] ?? '127.0.0.1', port: port <= 1 ? index + 1 : port },
     observer: false,
     client: undefined,
   }));
-  const config = configOf({ ensemble, sid, bind: '127.0.0.1', peerPort: ports[sid - 1] ?? 0, ...options });
+  const config = configOf({ ensemble, sid, bind: '127.0.0.1', peerPort: ports[sid - 1] ?? 0, ...settings });
   const seen = { ups: [] as [number, number][], downs: [] as [number, number][], messages: [] as PeerMessage[] };
   const log: string[] = [];
   const links = await Links.open(
@@ -164,6 +172,25 @@ describe('a member that does not belong here', () => {
     await vi.waitFor(() => expect(one.links.port).toBeGreaterThan(0));
     expect(two.ups).toEqual([]);
     one.links.start();
+    await linked(one, two);
+  });
+});
+
+describe('the name of a member', () => {
+  it('is tried again when it cannot be resolved, and stops nothing (C106)', async () => {
+    const one = await end(1, [0, 0, 0]);
+    const three = await end(3, [one.links.port, 1, 0], { host2: 'nowhere.invalid' });
+    one.links.start();
+    three.links.start();
+    await vi.waitFor(() => expect(three.log.join()).toContain('nameNotResolved'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(one.ups.map(([sid]) => sid)).toEqual([3]), { timeout: 20_000 });
+  });
+
+  it('is tried at each of its addresses (C082)', async () => {
+    const one = await end(1, [0, 0]);
+    const two = await end(2, [one.links.port, 0], { host1: 'localhost' });
+    one.links.start();
+    two.links.start();
     await linked(one, two);
   });
 });

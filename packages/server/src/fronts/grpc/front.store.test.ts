@@ -147,6 +147,21 @@ describe('status, health, reflection, admin', () => {
     await expect(healthOf('nothing')).rejects.toMatchObject({ code: status.NOT_FOUND });
   });
 
+  it('reflection lists the public services', async () => {
+    const same = (bytes: Buffer): Buffer => bytes;
+    const path = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo';
+    const stream = standalone.client().makeBidiStreamRequest(path, same, same);
+    stream.on('error', () => undefined);
+    const answer = new Promise<string>((resolve) =>
+      stream.once('data', (bytes: Buffer) => resolve(bytes.toString('latin1'))),
+    );
+    // ServerReflectionRequest { list_services: "*" }
+    stream.write(Buffer.of(0x3a, 1, 0x2a));
+    const names = await answer;
+    stream.end();
+    for (const name of [ZNODES, SESSIONS, 'quorate.v1.ClusterService']) expect(names).toContain(name);
+  });
+
   it('admin HTTP answers probes, with 64-bit values as hex', async () => {
     const base = `http://127.0.0.1:${standalone.member.ports.admin}`;
     expect((await fetch(`${base}/livez`)).status).toBe(200);
