@@ -182,10 +182,10 @@ export class QuorumPeer {
   #routingZab(): RoutingZab {
     return {
       propose: (payload) => this.#zab.propose(payload),
-      lastLogged: () => this.#zab.status.lastLogged,
-      committed: () => this.#zab.status.committed,
+      lastLogged: () => this.#zab.lastLogged,
+      committed: () => this.#zab.committed,
       confirmLeadership: () => this.#zab.confirmLeadership(),
-      isLearner: (sid) => this.#zab.status.learners.some((learner) => learner.sid === sid && learner.synced),
+      isLearner: (sid) => this.#zab.isSynced(sid),
     };
   }
 

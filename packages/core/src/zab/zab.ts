@@ -37,6 +37,20 @@ export class Zab {
     return statusOf(this.#context, this.#role);
   }
 
+  /** zxid of the last record in the log, on disk or not. */
+  get lastLogged(): Zxid {
+    return this.#context.history.last;
+  }
+
+  get committed(): Zxid {
+    return this.#context.history.committed;
+  }
+
+  /** On a leader: the member follows it and has everything. */
+  isSynced(sid: Sid): boolean {
+    return this.#role?.kind === 'leading' && this.#role.leadership.learners.get(sid)?.stage === 'active';
+  }
+
   /** Delivers what is known to be committed and begins to look for a leader. Called once, first. */
   start(nowMs: number): void {
     assert(this.#role === undefined, () => 'Zab was started twice');
