@@ -23,7 +23,7 @@ export const PURGE_SLICE_ENTRIES = 64;
 export const BOUND_EVERY_ENTRIES = 32;
 
 /** The log's deleted range is compacted each time that this much was deleted, bytes. */
-export const COMPACT_EVERY_BYTES = 64 * 1024 * 1024;
+export const COMPACT_EVERY_BYTES = 32 * 1024 * 1024;
 
 /** A command that cannot be carried out as the log stands. */
 export class ContractError extends Error {

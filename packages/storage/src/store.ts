@@ -161,8 +161,11 @@ export class Store implements MemberStore {
         this.#log.finish();
       });
     }
-    if (this.#phase !== 'failed') this.#phase = 'closed';
+    const phase = this.#phase;
+    if (phase !== 'failed') this.#phase = 'closed';
     this.#stop();
+    if (phase === 'recovering')
+      this.#recoveryFailed?.(new StorageError('CLOSED', 'The store was closed while it recovered'));
     await this.#parts.engine.close();
   }
 

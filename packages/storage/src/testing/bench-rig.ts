@@ -23,8 +23,8 @@ export interface StorageHarness {
     readonly events: StoreEvents;
     readonly wrapEngine: (engine: Engine) => Engine;
   }): Promise<MemberStore>;
-  /** Lets a little of what is under way be done. */
-  progress(store: MemberStore): Promise<void>;
+  /** Lets a little of what is under way be done; `change` resolves when some of it is. */
+  progress(store: MemberStore, change: Promise<void>): Promise<void>;
   /** The process is gone: what it had not begun to write is not written. `engine` has been shut. */
   kill(engine: Engine): Promise<void>;
   /** Removes the disk. */
@@ -166,14 +166,14 @@ export class Rig implements StoreEvents {
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) {
       if (this.failures.length > 0 && !condition()) throw new Error(`The store failed: ${this.failures[0]}`);
-      await this.#harness.progress(this.store);
+      await this.#harness.progress(this.store, this.gate.change());
     }
   }
 
   /** Waits until everything that was handed over is reported, or the gate is shut, or the store has failed. */
   async settled(): Promise<void> {
     while (this.store.stats.queuedCommands > 0 && !this.gate.isShut && this.failures.length === 0) {
-      await this.#harness.progress(this.store);
+      await this.#harness.progress(this.store, this.gate.change());
     }
   }
 
@@ -183,8 +183,7 @@ export class Rig implements StoreEvents {
     const closing = this.store.close().then(() => {
       closed = true;
     });
-    while (!closed) await this.#harness.progress(this.store);
-    await closing;
+    while (!closed) await this.#harness.progress(this.store, Promise.race([closing, this.gate.change()]));
   }
 
   /** Ends as a killed process does. */

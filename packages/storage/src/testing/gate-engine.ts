@@ -17,6 +17,7 @@ export class GateEngine implements Engine {
   /** Says why an operation fails instead of being carried out; undefined: it does not. */
   fault: (io: Io) => string | undefined = () => undefined;
   #shut = false;
+  #waiting: (() => void)[] = [];
   readonly #inner: Engine;
 
   constructor(inner: Engine) {
@@ -31,6 +32,14 @@ export class GateEngine implements Engine {
   /** Nothing is started or reported any more. */
   shut(): void {
     this.#shut = true;
+    this.#changed();
+  }
+
+  /** Resolves when an operation has been answered, or the gate is shut. */
+  change(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
   }
 
   /** Operations that were started. */
@@ -39,7 +48,7 @@ export class GateEngine implements Engine {
   }
 
   start(lane: LaneName, io: Io, done: (result: IoResult) => void, failed: (thrown: unknown) => void): void {
-    if (this.budget <= 0) this.#shut = true;
+    if (this.budget <= 0) this.shut();
     if (this.#shut) return;
     this.budget--;
     this.seen.push({ when: 'started', io });
@@ -49,10 +58,12 @@ export class GateEngine implements Engine {
       this.seen.push({ when: 'done', io });
       if (reason === undefined) done(result);
       else failed(new Error(reason));
+      this.#changed();
     };
     // A failed operation does nothing, and is answered as late as any other.
     this.#inner.start(lane, reason === undefined ? io : { kind: 'nothing' }, report, (thrown) => {
       if (!this.#shut) failed(thrown);
+      this.#changed();
     });
   }
 
@@ -61,7 +72,13 @@ export class GateEngine implements Engine {
   }
 
   close(): Promise<void> {
-    this.#shut = true;
+    this.shut();
     return this.#inner.close();
+  }
+
+  #changed(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
   }
 }

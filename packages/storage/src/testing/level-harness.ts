@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { openLevelStore } from '../level-store.ts';
 import type { StorageHarness } from './bench-rig.ts';
 
@@ -25,9 +24,7 @@ export function levelHarnessAt(directory: string): LevelHarness {
   return {
     directory,
     open: (options) => openLevelStore({ directory, ...options }),
-    progress: async () => {
-      await setImmediate();
-    },
+    progress: (_store, change) => change,
     kill: (engine) => engine.close(),
     dispose: () => Promise.resolve(),
   };
