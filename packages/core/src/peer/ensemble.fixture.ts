@@ -61,7 +61,7 @@ export class Member {
 
 export class TestEnsemble {
   readonly members: readonly Member[];
-  readonly now = { monotonicMs: 1_000_000, wallMs: 1_700_000_000_000 };
+  readonly now = { monotonicMs: 1_000, wallMs: 1_700_000_000_000 };
   readonly #options: EnsembleOptions;
   readonly #voters: readonly Sid[];
   readonly #cut = new Set<string>();

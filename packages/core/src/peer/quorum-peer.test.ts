@@ -1,5 +1,6 @@
-import type { Op, OpFailure } from '@quorate/protocol';
+import { NO_SESSION, type Op, type OpFailure } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
+import { encodeWriteRequest } from '../pipeline/write-request.ts';
 import { answerOf, TestEnsemble } from './ensemble.fixture.ts';
 import { create, digests, get, list, set, shown } from './words.fixture.ts';
 
@@ -134,6 +135,23 @@ describe('an ensemble of three', () => {
     expect(leader.peer!.status.lastLogged).toBe(before);
     ensemble.advance(1_000);
     expect(ensemble.call(follower, create('/later')).result.kind).toBe('create');
+  });
+});
+
+describe('a member that is connected and not synchronized', () => {
+  it('cannot have anything ordered', () => {
+    const ensemble = new TestEnsemble();
+    const { leader } = ensemble;
+    const stranger = ensemble.followers[0]!;
+    ensemble.kill(stranger);
+    const op = create('/stray');
+    const request = encodeWriteRequest({ incarnation: 1, seq: 50, session: NO_SESSION, attached: false, op });
+    const from = { sid: stranger.sid, link: 900 };
+    ensemble.give(leader, { kind: 'linkUp', ...from });
+    ensemble.give(leader, { kind: 'peerMessage', ...from, message: { kind: 'forward', requests: [request] } });
+    ensemble.run();
+    expect(ensemble.call(leader, { kind: 'exists', path: '/stray' }).result).toMatchObject({ code: 'NO_NODE' });
+    expect(leader.peer!.status.lastLogged).toBe(leader.peer!.status.lastZxid);
   });
 });
 

@@ -87,7 +87,7 @@ export class Attachments {
     if (attachment !== undefined) this.#heard.add(attachment.session);
   }
 
-  /** Something came for a session by another way than its attachment. */
+  /** Something came for a session from a client that has proved to be its own. */
   heardSession(session: SessionId): void {
     this.#heard.add(session);
   }

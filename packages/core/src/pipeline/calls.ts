@@ -37,8 +37,7 @@ export class Calls {
     const standing = this.#standing(call);
     // Whoever cannot show that the session is his does not even get into its line.
     if (standing.kind === 'refused') return this.#answerNow(call, standing.reason);
-    if (call.attachment !== 0) attachments.heard(call.attachment);
-    else if (standing.kind === 'known') attachments.heardSession(call.session);
+    if (standing.kind === 'known') attachments.heardSession(call.session);
     if (this.#isOverrun(call)) return;
     const fault = isStopping ? STOPPING : (opFault(call.op, call.session) ?? this.#throttle(call));
     const isBarrier = fault === undefined && needsLeaderFirst(call, standing);
