@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import yargs from 'yargs';
 import { addCommands } from './commands/index.ts';
-import { protect, unprotect } from './data/arguments.ts';
-import { EXIT, sayFailure, UsageError } from './data/failure.ts';
+import { protect, unprotect } from './invocation/arguments.ts';
+import { EXIT, sayFailure, UsageError } from './invocation/failure.ts';
 
 /** Runs the command that `args` name. Sets `process.exitCode`; rejects only when there is a bug. */
 export async function main(args: readonly string[]): Promise<void> {

@@ -2,10 +2,10 @@
  * `quorate create PATH [DATA]`: makes a znode. Not an ephemeral one: it would go with the session of the command, which
  * ends with the command.
  */
-import { dataCommand } from '../data/command.ts';
-import { UsageError } from '../data/failure.ts';
-import { DATA_HELP, readData } from '../data/input.ts';
-import { statFields } from '../data/render.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { UsageError } from '../invocation/failure.ts';
+import { DATA_HELP, readData } from '../invocation/input.ts';
+import { statFields } from '../invocation/render.ts';
 
 interface CreateFlags {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** `quorate delete PATH`: deletes a znode that has no children. */
-import { dataCommand } from '../data/command.ts';
-import { expectedVersion, withVersionFlag } from '../data/expected-version.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { expectedVersion, withVersionFlag } from '../invocation/expected-version.ts';
 
 interface DeleteFlags {
   readonly path: string;

@@ -3,6 +3,7 @@
  * wants to see, and keeps ensemble.json current for scripts. A child that ends by itself is reported; it is started again
  * only with `restart`.
  */
+import { basename, relative } from 'node:path';
 import { EnsembleChild } from './ensemble-child.ts';
 import { EnsembleFileWriter, readEnsembleFile } from './ensemble-file.ts';
 import { endpointsOf, type Plan, type PlannedMember } from './ensemble-plan.ts';
@@ -122,7 +123,7 @@ export class EnsembleRun {
     }
     if ([...this.#running.values()].every(({ child }) => child === undefined)) this.#finish(1);
     else {
-      print(`  Start it again: quorate ensemble --only ${sid} --data ${plan.directory}`);
+      print(`  Start it again: ${commandName()} ensemble --only ${sid} --data ${plan.directory}`);
       this.#sayWhenReady();
     }
   }
@@ -140,7 +141,7 @@ export class EnsembleRun {
       print(row([String(sid), roles.get(sid) ?? '', grpc, peer, admin, pid]));
     }
     const servers = plan.members.map(({ ports }) => endpointsOf(ports).grpc).join(',');
-    print(`ready: data in ${plan.directory}; try: npx quorate --servers ${servers} create /hello world`);
+    print(`ready: data in ${plan.directory}; try: ${commandName()} --servers ${servers} create /hello world`);
   }
 
   #sayWhoIsAwaited(): void {
@@ -153,6 +154,12 @@ export class EnsembleRun {
     this.#file.flush();
     this.#finished.resolve(code);
   }
+}
+
+/** How the person who started this can call the command: not by way of npx, which asks the registry where it is not installed. */
+function commandName(): string {
+  const script = process.argv[1] ?? 'quorate';
+  return basename(script) === 'quorate' ? 'quorate' : `node ${relative(process.cwd(), script)}`;
 }
 
 const WIDTHS = [8, 11, 17, 17, 17, 0];

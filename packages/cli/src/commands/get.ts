@@ -1,7 +1,7 @@
 /** `quorate get PATH`: the data of a znode. */
-import { dataCommand } from '../data/command.ts';
-import { UsageError } from '../data/failure.ts';
-import { dataFields, statFields, statText, textOf } from '../data/render.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { UsageError } from '../invocation/failure.ts';
+import { dataFields, statFields, statText, textOf } from '../invocation/render.ts';
 
 interface GetFlags {
   readonly path: string;

@@ -1,5 +1,5 @@
 /** `quorate ls [PATH]`: the names of a znode's children, one a line. */
-import { dataCommand } from '../data/command.ts';
+import { dataCommand } from '../invocation/command.ts';
 
 interface LsFlags {
   readonly path: string;

@@ -1,9 +1,9 @@
 /** `quorate set PATH DATA`: replaces the data of a znode. */
-import { dataCommand } from '../data/command.ts';
-import { expectedVersion, withVersionFlag } from '../data/expected-version.ts';
-import { UsageError } from '../data/failure.ts';
-import { DATA_HELP, readData } from '../data/input.ts';
-import { statFields, statText } from '../data/render.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { expectedVersion, withVersionFlag } from '../invocation/expected-version.ts';
+import { UsageError } from '../invocation/failure.ts';
+import { DATA_HELP, readData } from '../invocation/input.ts';
+import { statFields, statText } from '../invocation/render.ts';
 
 interface SetFlags {
   readonly path: string;

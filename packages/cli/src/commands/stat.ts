@@ -1,6 +1,6 @@
 /** `quorate stat PATH`: the metadata of a znode. */
-import { dataCommand } from '../data/command.ts';
-import { statFields, statText } from '../data/render.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { statFields, statText } from '../invocation/render.ts';
 
 interface StatFlags {
   readonly path: string;

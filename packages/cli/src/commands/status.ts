@@ -4,9 +4,9 @@
  */
 import type { ClusterStatus } from '@quorate/client';
 import type { CommandModule } from 'yargs';
-import { type Budget, carryOut, type Result, withSharedFlags } from '../data/command.ts';
-import { hex } from '../data/render.ts';
-import type { Settings, SharedFlags } from '../data/settings.ts';
+import { type Budget, carryOut, type Result, withSharedFlags } from '../invocation/command.ts';
+import { hex } from '../invocation/render.ts';
+import type { Settings, SharedFlags } from '../invocation/settings.ts';
 
 /** What one member said, or why it said nothing. */
 type Asked =

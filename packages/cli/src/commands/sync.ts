@@ -1,6 +1,6 @@
 /** `quorate sync`: waits until a member has all that is committed; says up to which zxid that is. */
-import { dataCommand } from '../data/command.ts';
-import { hex } from '../data/render.ts';
+import { dataCommand } from '../invocation/command.ts';
+import { hex } from '../invocation/render.ts';
 
 export const syncCommand = dataCommand<object>({
   command: 'sync',
