@@ -69,7 +69,7 @@ export function differences(table: DocTable, truth: readonly (readonly string[])
 
 /** Source files that a document names in backticks and that are nowhere: `zab/disk.ts` must end some path. */
 export function lostPaths(file: SourceFile, paths: readonly string[]): readonly string[] {
-  const named = [...file.text.matchAll(/`([\w./-]+\.(?:ts|mjs|proto|sh|py|yaml))`/g)].map((match) => match[1]!);
+  const named = [...file.text.matchAll(/`([\w/-][\w./-]*\.(?:ts|mjs|proto|sh|py|yaml))`/g)].map((match) => match[1]!);
   const lost = named.filter((name) => !paths.some((path) => path === name || path.endsWith(`/${name}`)));
   return lost.map((name) => `${file.path}: names ${name}, which is not there`);
 }

@@ -22,6 +22,7 @@ test.each([
   `it('runs', async () => { await run(); });`,
   `test.each([1, 2])('runs %d', (n) => { run(n); });`,
   `function help() { return 1; }\ntest('runs', () => help());`,
+  `const help = () => 1;\ntest('runs', () => { help(); });`,
   `test('says expect only in a string', () => { log('expect(1)'); });`,
 ])('%s has no assertion', (text) => {
   expect(assertionFaults(file(text))).toHaveLength(1);
@@ -33,6 +34,7 @@ test.each([
   `test.each([[1], [2]])('runs %d', (n) => expect(n).toBe(n));`,
   `function help(n: number) { expect(n).toBe(1); }\ntest('runs', () => help(1));`,
   `const help = (n: number) => { expect(n).toBe(1); };\ntest('runs', () => help(1));`,
+  `const help = (n: number) => check(n);\ntest('runs', () => help(1));`,
   `test('runs', () => expectFaults([]));`,
   `const ok = /x/.test(text);`,
 ])('%s has one, or is no test', (text) => {

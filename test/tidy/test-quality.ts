@@ -32,13 +32,21 @@ function callAt(code: string, open: number): string {
   }
 }
 
+/** The text of the body of a function whose parameters end at `end`: a block, or what an arrow points to. */
+function bodyFrom(code: string, end: number): string {
+  const arrow = /^[^{;]*=>\s*(?=[^\s{])/.exec(code.slice(end));
+  if (arrow !== null) return code.slice(end, code.indexOf(';', end) + 1);
+  const open = code.indexOf('{', end);
+  return open < 0 ? '' : code.slice(open, closeOf(code, open));
+}
+
 /** Names of functions of this file that assert. */
 function assertingHelpers(code: string): readonly string[] {
   const names: string[] = [];
   const declared = /\bfunction\s*\*?\s*(\w+)|\bconst\s+(\w+)\s*=\s*(?:async\s*)?(?=\()/g;
   for (const match of code.matchAll(declared)) {
-    const open = code.indexOf('{', closeOf(code, code.indexOf('(', match.index + match[0].length)));
-    if (open >= 0 && ASSERTION.test(code.slice(open, closeOf(code, open)))) names.push(match[1] ?? match[2]!);
+    const end = closeOf(code, code.indexOf('(', match.index + match[0].length));
+    if (ASSERTION.test(bodyFrom(code, end))) names.push(match[1] ?? match[2]!);
   }
   return names;
 }
