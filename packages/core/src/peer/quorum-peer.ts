@@ -169,7 +169,7 @@ export class QuorumPeer {
   #stop(): void {
     this.#hasStopped = true;
     this.#entry.attachments.closeAll('UNAVAILABLE', 'This member is stopping');
-    if (this.#zab.status.state === 'leading') this.#zab.resign('this member is stopping', this.#now.monotonicMs);
+    if (this.#zab.status.state === 'leading') this.#zab.resign('this member is stopping', this.#now.monotonicMs, true);
     this.#outbox.push({ kind: 'stopped' });
   }
 
