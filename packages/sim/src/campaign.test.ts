@@ -3,11 +3,32 @@ import { parseArguments, runCampaign } from './campaign.ts';
 import { plantedFault } from './planted/catalogue.ts';
 
 test('the command line is read, with defaults', () => {
-  expect(parseArguments([])).toEqual({ from: 1, seeds: 100, fault: undefined, verbose: false, keepGoing: false });
-  expect(parseArguments(['--seeds', '5', '--from', '9', '--fault', 'disk-lies', '--verbose', '--keep-going'])).toEqual({
+  expect(parseArguments([])).toEqual({
+    from: 1,
+    seeds: 100,
+    fault: undefined,
+    checkers: undefined,
+    verbose: false,
+    keepGoing: false,
+  });
+  expect(
+    parseArguments([
+      '--seeds',
+      '5',
+      '--from',
+      '9',
+      '--fault',
+      'disk-lies',
+      '--checkers',
+      'recovery',
+      '--verbose',
+      '--keep-going',
+    ]),
+  ).toEqual({
     from: 9,
     seeds: 5,
     fault: plantedFault('disk-lies'),
+    checkers: ['recovery'],
     verbose: true,
     keepGoing: true,
   });
@@ -18,6 +39,7 @@ test.each([
   [['--from'], 'Bad value for --from: none'],
   [['--from', '-1'], 'Bad value for --from: -1'],
   [['--fault', 'nonsense'], 'There is no planted fault named "nonsense"'],
+  [['--checkers', 'recovery,all'], 'There is no checker named "all"'],
   [['--sedes', '3'], 'Unknown argument: --sedes'],
 ])('%j is refused', (words, message) => {
   expect(parseArguments(words)).toBe(message);
@@ -27,7 +49,7 @@ test('a violation is reported with its checker and one line to replay, and ends 
   const lines: string[] = [];
   const fault = plantedFault('commit-without-quorum');
   const broken = runCampaign(
-    { from: 1, seeds: 20, fault, verbose: false, keepGoing: false },
+    { from: 1, seeds: 20, fault, checkers: undefined, verbose: false, keepGoing: false },
     { print: (line) => lines.push(line), nowMs: () => 0 },
   );
   expect(broken).toHaveLength(1);
@@ -39,7 +61,7 @@ test('a violation is reported with its checker and one line to replay, and ends 
 test('one seed is run with its knobs printed first, and everything that happens when asked', () => {
   const lines: string[] = [];
   const broken = runCampaign(
-    { from: 3, seeds: 1, fault: undefined, verbose: true, keepGoing: false },
+    { from: 3, seeds: 1, fault: undefined, checkers: undefined, verbose: true, keepGoing: false },
     { print: (line) => lines.push(line), nowMs: () => 0 },
   );
   expect(broken).toEqual([]);

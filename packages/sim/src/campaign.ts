@@ -2,10 +2,11 @@
  * A campaign: many seeds one after the other, with lines to print on the way and the first violation at the end. It knows
  * no console and no clock; the command in `bin/` brings both.
  */
-import { type Coverage, COVERED, noCoverage } from './coverage.ts';
+import { CHECKER_NAMES } from './checkers/all.ts';
+import { COVERED, type Coverage, noCoverage } from './coverage.ts';
 import { describeObservation } from './describe.ts';
 import { describeKnobs, drawKnobs } from './knobs.ts';
-import { plantedFault, PLANTED_FAULTS } from './planted/catalogue.ts';
+import { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
 import type { PlantedFault } from './planted/plant.ts';
 import { type Outcome, simulate } from './simulate.ts';
 
@@ -13,6 +14,8 @@ export interface CampaignOptions {
   readonly from: number;
   readonly seeds: number;
   readonly fault: PlantedFault | undefined;
+  /** Names of the only checkers to ask; undefined: all. */
+  readonly checkers: readonly string[] | undefined;
   /** Prints everything that happens. */
   readonly verbose: boolean;
   /** Goes on after a violation, and reports all at the end. */
@@ -26,17 +29,25 @@ export interface CampaignHost {
   readonly nowMs: () => number;
 }
 
-export const USAGE = `Usage: npm run sim -- [--seeds N] [--from S] [--fault NAME] [--keep-going] [--verbose]
+export const USAGE = `Usage: npm run sim -- [--seeds N] [--from S] [--fault NAME] [--checkers A,B] [--keep-going] [--verbose]
   --seeds N      how many seeds to run, default 100
   --from S       the first seed, default 1
   --fault NAME   plant a fault: ${PLANTED_FAULTS.map(({ name }) => name).join(', ')}
+  --checkers A,B ask only these: ${CHECKER_NAMES.join(', ')}
   --keep-going   do not stop at the first violation
   --verbose      print everything that happens, in virtual time
 Exit code 1 when a rule was broken, 2 when the arguments are wrong.`;
 
 /** Reads the command line. Returns what is wrong with it as text. */
 export function parseArguments(words: readonly string[]): CampaignOptions | string {
-  const options = { from: 1, seeds: 100, fault: undefined as PlantedFault | undefined, verbose: false, keepGoing: false };
+  const options: { -readonly [K in keyof CampaignOptions]: CampaignOptions[K] } = {
+    from: 1,
+    seeds: 100,
+    fault: undefined,
+    checkers: undefined,
+    verbose: false,
+    keepGoing: false,
+  };
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at];
     if (word === '--verbose') options.verbose = true;
@@ -50,6 +61,10 @@ export function parseArguments(words: readonly string[]): CampaignOptions | stri
       const name = words[(at += 1)] ?? '';
       options.fault = plantedFault(name);
       if (options.fault === undefined) return `There is no planted fault named "${name}"`;
+    } else if (word === '--checkers') {
+      options.checkers = (words[(at += 1)] ?? '').split(',');
+      const unknown = options.checkers.find((name) => !CHECKER_NAMES.includes(name));
+      if (unknown !== undefined) return `There is no checker named "${unknown}"`;
     } else return `Unknown argument: ${word ?? ''}`;
   }
   return options;
@@ -87,10 +102,11 @@ export function runCampaign(options: CampaignOptions, host: CampaignHost): reado
   return broken;
 }
 
-function runSeed(seed: number, { fault, verbose, seeds }: CampaignOptions, host: CampaignHost): Outcome {
+function runSeed(seed: number, { fault, checkers, verbose, seeds }: CampaignOptions, host: CampaignHost): Outcome {
   if (verbose || seeds === 1) host.print(`seed ${seed}\n${describeKnobs(drawKnobs(seed))}`);
   return simulate(seed, {
     ...(fault === undefined ? {} : { fault }),
+    ...(checkers === undefined ? {} : { checkers }),
     ...(verbose ? { watch: (atUs, what) => host.print(describeObservation(atUs, what)) } : {}),
   });
 }

@@ -2,8 +2,9 @@
  * Counts what a run has come to: a clean run proves little when nothing happened in it. Sits among the checkers, and never
  * finds fault.
  */
-import type { Checker } from './checkers/checker.ts';
+
 import { fateOf } from './calls.ts';
+import type { Checker } from './checkers/checker.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observation } from './observation.ts';
 

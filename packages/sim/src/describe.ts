@@ -43,8 +43,12 @@ function statusOf(status: StatusView): string {
 /** Any value as short text: bytes that are text as text, lists of records by their ends. */
 function shapeOf(value: unknown): string {
   if (typeof value === 'bigint') return formatZxid(value);
-  if (value instanceof Uint8Array) return isText(value) ? `"${String.fromCharCode(...value)}"` : `<${value.length} bytes>`;
-  if (Array.isArray(value)) return value.length > 4 ? `[${value.length}: ${shapeOf(value[0])} .. ${shapeOf(value.at(-1))}]` : `[${value.map(shapeOf).join(', ')}]`;
+  if (value instanceof Uint8Array)
+    return isText(value) ? `"${String.fromCharCode(...value)}"` : `<${value.length} bytes>`;
+  if (Array.isArray(value))
+    return value.length > 4
+      ? `[${value.length}: ${shapeOf(value[0])} .. ${shapeOf(value.at(-1))}]`
+      : `[${value.map(shapeOf).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return String(value);
   const { kind, ...rest } = value as { readonly kind?: string };
   const fields = Object.entries(rest).map(([key, field]) => `${key}=${shapeOf(field)}`);

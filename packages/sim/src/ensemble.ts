@@ -30,6 +30,9 @@ export interface EnsembleOptions {
 /** Virtual time 0 is this wall clock, ms since 1970. */
 const WALL_START_MS = 1_700_000_000_000;
 
+/** Members that are not late come up within this time, µs. */
+const EARLY_US = 100_000;
+
 export class Ensemble {
   readonly knobs: Knobs;
   readonly schedule = new Schedule();
@@ -73,10 +76,12 @@ export class Ensemble {
     this.judge.observe(observation);
   };
 
-  /** Members come up one after the other, clients begin, faults begin. */
+  /** Members come up one after the other, clients begin, faults begin. A member that is late comes up at the heal at last. */
   start(): void {
+    const { random, knobs } = this;
     for (const member of this.members.values()) {
-      this.schedule.after(this.random.between(0, 100_000), () => {
+      const latestUs = random.chance(knobs.member.lateChance) ? knobs.faultsUs : EARLY_US;
+      this.schedule.after(random.between(0, latestUs), () => {
         if (!member.isUp) member.start();
       });
     }
@@ -109,7 +114,8 @@ export class Ensemble {
         front,
         observe,
         trace: (name, fields) => {
-          if (this.#watch !== undefined) this.#watch(schedule.nowUs, `member ${sid}: ${name} ${describeFields(fields)}`);
+          if (this.#watch !== undefined)
+            this.#watch(schedule.nowUs, `member ${sid}: ${name} ${describeFields(fields)}`);
         },
         wallOffsetMs: WALL_START_MS + random.between(-skewMs, skewMs),
         nextLogged: (zxid) => this.judge.ledger.member(sid).issued.after(zxid),
@@ -127,7 +133,16 @@ export class Ensemble {
       const random = this.random.fork(name);
       const { sessionTimeoutMinMs } = knobs.timing;
       const timeoutMs = random.between(sessionTimeoutMinMs, 3 * sessionTimeoutMinMs);
-      return { name, schedule, random, fronts, knobs: knobs.clients, timeoutMs, observe, healthySinceUs: () => this.healthySinceUs };
+      return {
+        name,
+        schedule,
+        random,
+        fronts,
+        knobs: knobs.clients,
+        timeoutMs,
+        observe,
+        healthySinceUs: () => this.healthySinceUs,
+      };
     };
     const { streams, unary, sessionless } = knobs.clients;
     for (let i = 1; i <= streams; i += 1) this.clients.push(new StreamClient(options(`stream${i}`)));

@@ -12,7 +12,8 @@ test('the same seed draws the same knobs, and each is printed', () => {
 test('ensembles are of three or five voters with up to two observers, all different', () => {
   expect(new Set(many.map(({ voters }) => voters.length))).toEqual(new Set([3, 5]));
   expect(new Set(many.map(({ observers }) => observers.length))).toEqual(new Set([0, 1, 2]));
-  for (const { voters, observers } of many) expect(new Set([...voters, ...observers]).size).toBe(voters.length + observers.length);
+  for (const { voters, observers } of many)
+    expect(new Set([...voters, ...observers]).size).toBe(voters.length + observers.length);
 });
 
 test('timings keep the order that a configuration must keep', () => {

@@ -33,6 +33,8 @@ export interface MemberKnobs {
   readonly chunkBytes: number;
   /** Most records of one recovery step. */
   readonly recoveryRecordsMax: number;
+  /** Chance that a member is first started some time during the faults, not at the beginning. */
+  readonly lateChance: number;
   /** The wall clock of a member is wrong by at most this much, ms. */
   readonly wallSkewMaxMs: number;
 }
@@ -177,13 +179,18 @@ export function drawKnobs(seed: number): Knobs {
       redialMaxUs: random.between(10, 100) * MS,
       dialTimeoutUs: 200 * MS,
     },
-    disk: { syncMinUs: random.skewed(100, 1_000), syncMaxUs: random.skewed(1_000, 20_000), readMaxUs: random.skewed(200, 5_000) },
+    disk: {
+      syncMinUs: random.skewed(100, 1_000),
+      syncMaxUs: random.skewed(1_000, 20_000),
+      readMaxUs: random.skewed(200, 5_000),
+    },
     member: {
       turnEventsMax: random.chance(0.3) ? 1 : random.between(2, 30),
       busyMaxUs: random.skewed(10, 3_000),
       tickUs: random.between(10, Math.floor(Math.min(50, timing.heartbeatMs / 2))) * MS,
       chunkBytes: random.skewed(100, 5_000),
       recoveryRecordsMax: random.skewed(1, 200),
+      lateChance: random.chance(0.3) ? 0.3 : 0,
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
     },
     faults: drawFaults(random),

@@ -4,7 +4,7 @@
  * nothing: what does not fit together it keeps as a conflict, for the agreement checker to report.
  */
 import { decodeTxn, type LogRecord, type Txn } from '@quorate/core';
-import { type Epoch, formatZxid, type Sid, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { type Epoch, formatZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { CallBook } from './calls.ts';
 import type { Observation } from './observation.ts';
 import { ShadowLog } from './shadow-log.ts';

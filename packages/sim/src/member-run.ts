@@ -5,6 +5,7 @@
  */
 import type { PeerAction, PeerEvent, QuorumPeer } from '@quorate/core';
 import { type Sid, unreachable } from '@quorate/protocol';
+import type { SimStore } from '@quorate/storage/testing';
 import type { Front } from './clients/front.ts';
 import type { DiskDrive } from './disk-drive.ts';
 import type { MemberKnobs } from './knobs.ts';
@@ -13,7 +14,6 @@ import { type Observation, type StatusView, Violation } from './observation.ts';
 import type { Plant, PlantSite } from './planted/plant.ts';
 import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
-import type { SimStore } from '@quorate/storage/testing';
 
 /** What surrounds a member, the same in all its runs. */
 export interface Surroundings {
@@ -74,15 +74,12 @@ export class MemberRun {
     this.#around = around;
     this.#options = options;
     this.#startedUs = around.schedule.nowUs;
-    const run = this;
     this.#site = {
       sid: around.sid,
       random: around.random,
       nextLogged: around.nextLogged,
       inject: (event) => this.deliver(event),
-      get status() {
-        return run.status;
-      },
+      status: () => this.status,
     };
   }
 

@@ -128,7 +128,12 @@ export class Member {
     this.#options.down();
   }
 
-  #recover(number: number): { peer: QuorumPeer; actions: readonly PeerAction[]; disk: DiskView; store: ReturnType<Surroundings['drive']['open']> } {
+  #recover(number: number): {
+    peer: QuorumPeer;
+    actions: readonly PeerAction[];
+    disk: DiskView;
+    store: ReturnType<Surroundings['drive']['open']>;
+  } {
     const { sid, drive, random, schedule, wallOffsetMs } = this.#around;
     const { knobs } = this.#options;
     const nowMs = schedule.nowUs / 1_000;

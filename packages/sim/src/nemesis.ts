@@ -88,7 +88,11 @@ export class Nemesis {
     for (const undo of [...this.#undo]) undo();
     this.#undo.clear();
     for (const member of this.#options.members.values()) {
-      member.aimAt(() => false, () => {});
+      if (!member.isUp) member.start();
+      member.aimAt(
+        () => false,
+        () => {},
+      );
       member.crashAfter(Infinity);
     }
   }
@@ -186,12 +190,13 @@ export class Nemesis {
     for (const a of here) for (const b of there) this.#cut(a, b, breaks);
     this.#forAWhile(() => {
       note(`partition [${here.join()}] from [${there.join()}] ends`);
-      for (const a of here) for (const b of there) {
-        network.unblock(a, b);
-        network.unblock(b, a);
-        // What was silent for long has broken, or goes on with all that waited.
-        if (random.chance(0.5)) network.sever(a, b);
-      }
+      for (const a of here)
+        for (const b of there) {
+          network.unblock(a, b);
+          network.unblock(b, a);
+          // What was silent for long has broken, or goes on with all that waited.
+          if (random.chance(0.5)) network.sever(a, b);
+        }
     });
   }
 

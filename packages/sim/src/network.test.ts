@@ -27,7 +27,10 @@ function pairOfMembers() {
         return lastLink;
       },
       linkDown: (peer) => logs[sid]?.push(`down ${peer}`),
-      message: (peer, link, message) => logs[sid]?.push(`${message.kind} ${'seq' in message ? message.seq : ''} from ${peer}${link === links[sid] ? '' : ' on an old link'}`),
+      message: (peer, link, message) =>
+        logs[sid]?.push(
+          `${message.kind} ${'seq' in message ? message.seq : ''} from ${peer}${link === links[sid] ? '' : ' on an old link'}`,
+        ),
     });
   };
   const send = (from: number, to: number, seq: number) => network.send(from, links[from] ?? 0, to, ping(seq));

@@ -28,7 +28,11 @@ export class Network {
   readonly #endpoints = new Map<Sid, Endpoint>();
   readonly #frozen = new Set<Sid>();
 
-  constructor(schedule: Schedule, random: Random, options: { readonly sids: readonly Sid[]; readonly knobs: NetworkKnobs }) {
+  constructor(
+    schedule: Schedule,
+    random: Random,
+    options: { readonly sids: readonly Sid[]; readonly knobs: NetworkKnobs },
+  ) {
     this.#schedule = schedule;
     this.#random = random;
     this.#knobs = options.knobs;

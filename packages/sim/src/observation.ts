@@ -56,7 +56,13 @@ export type Observation =
   /** The shape of the ensemble: first in every stream. */
   | { readonly kind: 'ensemble'; readonly voters: readonly Sid[]; readonly observers: readonly Sid[] }
   /** A member came up, for the `run`-th time, with what its disk held. */
-  | { readonly kind: 'started'; readonly sid: Sid; readonly run: number; readonly disk: DiskView; readonly status: StatusView }
+  | {
+      readonly kind: 'started';
+      readonly sid: Sid;
+      readonly run: number;
+      readonly disk: DiskView;
+      readonly status: StatusView;
+    }
   /** A member lost its memory and what its disk had not synced. */
   | { readonly kind: 'crashed'; readonly sid: Sid; readonly run: number }
   /** A member has ended a turn. */

@@ -6,7 +6,11 @@ function pipeWith(latencies: number[]) {
   const schedule = new Schedule();
   const arrived: [number, string][] = [];
   const latency = () => latencies.shift() ?? 1;
-  const pipe = new Pipe<string>(schedule, { latency, blocked: false, arrive: (item) => arrived.push([schedule.nowUs, item]) });
+  const pipe = new Pipe<string>(schedule, {
+    latency,
+    blocked: false,
+    arrive: (item) => arrived.push([schedule.nowUs, item]),
+  });
   return { schedule, pipe, arrived };
 }
 

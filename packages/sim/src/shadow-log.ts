@@ -1,6 +1,6 @@
 /** The zxids in one log, followed from outside by the commands given to the disk that holds it. Payloads are not kept. */
 import type { LogRecord, StorageCommand } from '@quorate/core';
-import { type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { ZERO_ZXID, type Zxid } from '@quorate/protocol';
 
 export class ShadowLog {
   /** The state database holds everything up to here, as of the last install or recovery. */

@@ -12,6 +12,8 @@ import type { PlantedFault } from './planted/plant.ts';
 
 export interface SimulationOptions {
   readonly fault?: PlantedFault;
+  /** Names of the checkers to ask; all when absent. To see what a violation leads to that another checker finds first. */
+  readonly checkers?: readonly string[];
   /** Sees every observation and a line for each fault and trace, with the virtual time, µs. */
   readonly watch?: (atUs: number, what: Observation | string) => void;
 }
@@ -41,7 +43,7 @@ export function simulate(seed: number, options: SimulationOptions = {}): Outcome
   const coverage = new CoverageCounter();
   const ensemble = new Ensemble({
     knobs,
-    checkers: [...allCheckers(), coverage],
+    checkers: [...allCheckers().filter(({ name }) => options.checkers?.includes(name) ?? true), coverage],
     fault: options.fault,
     watch: options.watch,
   });
@@ -59,7 +61,9 @@ export function simulate(seed: number, options: SimulationOptions = {}): Outcome
 function runPhases(ensemble: Ensemble): void {
   const { schedule, knobs, nemesis, clients, judge, fronts, random } = ensemble;
   ensemble.start();
-  const isCalm = Object.entries(knobs.faults).every(([name, us]) => name === 'lastsUs' || name === 'downUs' || us === 0);
+  const isCalm = Object.entries(knobs.faults).every(
+    ([name, us]) => name === 'lastsUs' || name === 'downUs' || us === 0,
+  );
   if (isCalm) {
     waitFor(ensemble, knobs.faultsUs, () => isWhole(ensemble));
     ensemble.healthySinceUs = schedule.nowUs;
@@ -84,7 +88,8 @@ function runPhases(ensemble: Ensemble): void {
 
   schedule.runUntil(schedule.nowUs + sessionsEndUs(knobs));
   for (const client of clients) client.lookBack();
-  const isQuiet = (): boolean => isWhole(ensemble) && isAnswered() && clients.every(({ complaint }) => complaint === undefined);
+  const isQuiet = (): boolean =>
+    isWhole(ensemble) && isAnswered() && clients.every(({ complaint }) => complaint === undefined);
   waitFor(ensemble, schedule.nowUs + knobs.healUs, isQuiet);
   ensemble.observe({
     kind: 'settled',
@@ -100,7 +105,8 @@ function isWhole(ensemble: Ensemble): boolean {
   const { tip } = ensemble.judge.ledger;
   let leader: number | undefined;
   for (const { status } of ensemble.members.values()) {
-    if (status?.serving !== true || !status.hasQuorum || status.leader === undefined || status.lastZxid !== tip) return false;
+    if (status?.serving !== true || !status.hasQuorum || status.leader === undefined || status.lastZxid !== tip)
+      return false;
     leader ??= status.leader;
     if (status.leader !== leader) return false;
   }

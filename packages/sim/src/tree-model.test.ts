@@ -19,7 +19,8 @@ function txn(body: TxnBody, of: SessionId = NO_SESSION): Txn {
 }
 
 const opens: readonly [TxnBody, SessionId] = [{ kind: 'createSession', timeoutMs: 1, token: bytes('t') }, session(7)];
-const creating = (path: string, sequential = false) => ({ kind: 'create', path, data: undefined, mode: 'persistent', sequential }) as const;
+const creating = (path: string, sequential = false) =>
+  ({ kind: 'create', path, data: undefined, mode: 'persistent', sequential }) as const;
 
 test('C001: direct creates and deletes move cversion and pzxid of the parent, nothing else does', () => {
   const model = modelAfter(
@@ -35,7 +36,10 @@ test('C001: direct creates and deletes move cversion and pzxid of the parent, no
 });
 
 test('C002: sequential names count every create of the parent, and no delete', () => {
-  const model = modelAfter(create('/s', ''), create('/s/a', '', { creates: 1 }), create('/s/x', '', { creates: 2 }), { kind: 'delete', path: '/s/a' });
+  const model = modelAfter(create('/s', ''), create('/s/a', '', { creates: 1 }), create('/s/x', '', { creates: 2 }), {
+    kind: 'delete',
+    path: '/s/a',
+  });
   expect(model.pathOf(creating('/s/a-', true))).toBe('/s/a-0000000002');
   expect(model.pathOf(creating('/s/a-'))).toBe('/s/a-');
 });
@@ -56,7 +60,10 @@ test('a write is refused for the first reason in order', () => {
 test('the end of a session takes exactly its ephemerals', () => {
   const model = modelAfter(opens, create('/e', '', { owner: session(7) }), create('/p', ''));
   expect(model.apply(at(4), txn({ kind: 'closeSession', paths: [] }, session(7)))).toContain('its ephemerals are [/e]');
-  const whole = modelAfter(opens, create('/e', '', { owner: session(7) }), create('/p', ''), [{ kind: 'closeSession', paths: ['/e'] }, session(7)]);
+  const whole = modelAfter(opens, create('/e', '', { owner: session(7) }), create('/p', ''), [
+    { kind: 'closeSession', paths: ['/e'] },
+    session(7),
+  ]);
   expect([whole.znodes.has('/e'), whole.znodes.has('/p'), whole.sessions.size]).toEqual([false, true, 0]);
 });
 

@@ -5,7 +5,15 @@
  * the stat of the root are not modelled; the workload leaves them alone.
  */
 import type { Txn } from '@quorate/core';
-import { type ErrorCode, NO_SESSION, type SessionId, type Stat, unreachable, type WriteOp, type Zxid } from '@quorate/protocol';
+import {
+  type ErrorCode,
+  NO_SESSION,
+  type SessionId,
+  type Stat,
+  unreachable,
+  type WriteOp,
+  type Zxid,
+} from '@quorate/protocol';
 
 interface ModelZnode {
   data: Uint8Array | undefined;
@@ -57,7 +65,10 @@ export class TreeModel {
 
   /** Paths of the ephemerals of a session, sorted. */
   ephemeralsOf(session: SessionId): readonly string[] {
-    return [...this.znodes].filter(([, znode]) => znode.ephemeralOwner === session).map(([path]) => path).sort();
+    return [...this.znodes]
+      .filter(([, znode]) => znode.ephemeralOwner === session)
+      .map(([path]) => path)
+      .sort();
   }
 
   /** The path that a create would get; a sequential one is numbered by the creates of its parent. */
@@ -103,7 +114,8 @@ export class TreeModel {
         }
         parent.children.add(name);
         parent.creates = parentPath === '/' ? body.parentCreates : parent.creates + 1;
-        if (parent.creates !== body.parentCreates) return `${parentPath} has had ${parent.creates} children, not ${body.parentCreates}`;
+        if (parent.creates !== body.parentCreates)
+          return `${parentPath} has had ${parent.creates} children, not ${body.parentCreates}`;
         parent.cversion += 1;
         parent.pzxid = zxid;
         this.znodes.set(body.path, newZnode(zxid, txn.timeMs, body.data, body.ephemeralOwner));
@@ -116,7 +128,8 @@ export class TreeModel {
         if (znode === undefined) return `cannot set the data of ${body.path}`;
         znode.data = body.data;
         znode.version += 1;
-        if (znode.version !== body.version) return `${body.path} gets version ${body.version} after ${znode.version - 1}`;
+        if (znode.version !== body.version)
+          return `${body.path} gets version ${body.version} after ${znode.version - 1}`;
         znode.mzxid = zxid;
         znode.mtimeMs = txn.timeMs;
         return undefined;

@@ -57,9 +57,13 @@ export class AcknowledgedWritesChecker implements Checker {
   #checkPresent(record: CallRecord, ledger: Ledger): void {
     const zxid = record.answer?.zxid ?? ZERO_ZXID;
     const body = ledger.isCommitted(zxid) ? ledger.txn(zxid)?.body : undefined;
-    if (body === undefined) violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where nothing is committed`);
+    if (body === undefined)
+      violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where nothing is committed`);
     if (!isEffectOf(record, body)) {
-      violated(this, `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where something else stands: ${body.kind}`);
+      violated(
+        this,
+        `${describeCall(record)} was acknowledged at ${formatZxid(zxid)}, where something else stands: ${body.kind}`,
+      );
     }
   }
 

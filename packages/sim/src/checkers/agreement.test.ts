@@ -1,6 +1,18 @@
 import { expect, test } from 'vitest';
 import { AgreementChecker } from './agreement.ts';
-import { append, applied, at, check, create, durable, issued, logged, record, refusal, started } from './history.fixture.ts';
+import {
+  append,
+  applied,
+  at,
+  check,
+  create,
+  durable,
+  issued,
+  logged,
+  record,
+  refusal,
+  started,
+} from './history.fixture.ts';
 
 const [one, two, three] = [refusal(at(1)), refusal(at(2)), refusal(at(3))];
 
@@ -10,11 +22,15 @@ test('one history on every disk is agreement, however far each member has come',
 
 test('different txns at one zxid are a violation', () => {
   const other = record(at(1), create('/a', 'x'));
-  expect(() => check(new AgreementChecker(), [logged([1], one), logged([2], other)])).toThrow('have logged different txns at 0x100000001');
+  expect(() => check(new AgreementChecker(), [logged([1], one), logged([2], other)])).toThrow(
+    'have logged different txns at 0x100000001',
+  );
 });
 
 test('a hole in a log is a violation', () => {
-  expect(() => check(new AgreementChecker(), [logged([1], one, two, three), logged([2], one, three)])).toThrow('member 2 after 0x100000001');
+  expect(() => check(new AgreementChecker(), [logged([1], one, two, three), logged([2], one, three)])).toThrow(
+    'member 2 after 0x100000001',
+  );
 });
 
 test('a txn on disk that the member meant to cut is a violation once another follows it', () => {
@@ -33,7 +49,13 @@ test('a txn on disk that the member meant to cut is a violation once another fol
 
 test('a member that applies another history than the committed one is a violation', () => {
   const other = refusal(at(1, 2));
-  const history = [logged([1, 2], one, two), logged([3], one), logged([3], other), applied(1, at(2)), applied(3, at(1, 2))];
+  const history = [
+    logged([1, 2], one, two),
+    logged([3], one),
+    logged([3], other),
+    applied(1, at(2)),
+    applied(3, at(1, 2)),
+  ];
   expect(() => check(new AgreementChecker(), history)).toThrow('where 0x100000002 is committed');
 });
 

@@ -19,7 +19,10 @@ export class AgreementChecker implements Checker {
       const { after } = observation.command;
       const { applied } = ledger.member(observation.sid);
       if (after < applied) {
-        violated(this, `member ${observation.sid} cuts its log after ${formatZxid(after)} though it has applied ${formatZxid(applied)}`);
+        violated(
+          this,
+          `member ${observation.sid} cuts its log after ${formatZxid(after)} though it has applied ${formatZxid(applied)}`,
+        );
       }
     }
   }

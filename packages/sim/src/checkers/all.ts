@@ -34,3 +34,6 @@ export function allCheckers(): readonly Checker[] {
     new LivenessChecker(),
   ];
 }
+
+/** Their names, in that order. */
+export const CHECKER_NAMES: readonly string[] = allCheckers().map(({ name }) => name);

@@ -2,8 +2,8 @@ import type { Op, Stat, Zxid } from '@quorate/protocol';
 import { expect, test } from 'vitest';
 import { AnswersFitHistoryChecker } from './answers-fit-history.ts';
 import {
-  anyStat,
   answered,
+  anyStat,
   applied,
   at,
   bytes,
@@ -29,8 +29,18 @@ const history: History = [
   applied(1, at(4)),
 ];
 
-const statAt = (zxid: Zxid, more: Partial<Stat> = {}): Stat => ({ ...anyStat, czxid: at(1), mzxid: zxid, pzxid: at(1), ...more });
-const read = (op: Op, zxid: Zxid, result: Parameters<typeof answered>[2]): History => [history, called(1, op), answered(1, zxid, result)];
+const statAt = (zxid: Zxid, more: Partial<Stat> = {}): Stat => ({
+  ...anyStat,
+  czxid: at(1),
+  mzxid: zxid,
+  pzxid: at(1),
+  ...more,
+});
+const read = (op: Op, zxid: Zxid, result: Parameters<typeof answered>[2]): History => [
+  history,
+  called(1, op),
+  answered(1, zxid, result),
+];
 const getData: Op = { kind: 'getData', path: '/a' };
 const getChildren: Op = { kind: 'getChildren', path: '/a' };
 const run = (observations: History) => check(new AnswersFitHistoryChecker(), observations);
@@ -42,23 +52,31 @@ test('reads that show the state at their zxid are right', () => {
 });
 
 test('a read that shows the data of another zxid is a violation', () => {
-  expect(() => run(read(getData, at(2), { kind: 'getData', data: bytes('x'), stat: statAt(at(1)) }))).toThrow('shows "x" at 0x100000002, not "yy"');
+  expect(() => run(read(getData, at(2), { kind: 'getData', data: bytes('x'), stat: statAt(at(1)) }))).toThrow(
+    'shows "x" at 0x100000002, not "yy"',
+  );
 });
 
 test('a field of the stat that is wrong is a violation', () => {
   const stat = statAt(at(3), { mzxid: at(2), version: 1, dataLength: 2, cversion: 1, numChildren: 1, pzxid: at(3) });
   run(read(getChildren, at(3), { kind: 'getChildren', children: ['b'], stat }));
   const wrong = { ...stat, pzxid: at(1) };
-  expect(() => run(read(getChildren, at(3), { kind: 'getChildren', children: ['b'], stat: wrong }))).toThrow('shows pzxid');
+  expect(() => run(read(getChildren, at(3), { kind: 'getChildren', children: ['b'], stat: wrong }))).toThrow(
+    'shows pzxid',
+  );
 });
 
 test('a listing that lacks a child is a violation', () => {
-  expect(() => run(read(getChildren, at(4), { kind: 'getChildren', children: [], stat: statAt(at(4)) }))).toThrow('lists [], not [b]');
+  expect(() => run(read(getChildren, at(4), { kind: 'getChildren', children: [], stat: statAt(at(4)) }))).toThrow(
+    'lists [], not [b]',
+  );
 });
 
 test('a znode that is there and was not found, or the other way round, is a violation', () => {
   expect(() => run(read(getData, at(1), 'NO_NODE'))).toThrow('/a does exist');
-  expect(() => run(read({ kind: 'exists', path: '/c' }, at(1), { kind: 'exists', stat: anyStat }))).toThrow('/c does not exist');
+  expect(() => run(read({ kind: 'exists', path: '/c' }, at(1), { kind: 'exists', stat: anyStat }))).toThrow(
+    '/c does not exist',
+  );
 });
 
 test('an answer at a zxid where nothing is committed is a violation', () => {
@@ -68,7 +86,9 @@ test('an answer at a zxid where nothing is committed is a violation', () => {
 test('a write that was done has to be allowed, and one that was refused not', () => {
   const again = called(1, creating('/a', 'w'));
   run([history, again, answered(1, at(4), 'NODE_EXISTS')]);
-  expect(() => run([history, again, answered(1, at(4), { kind: 'create', path: '/a', stat: anyStat })])).toThrow('had to be NODE_EXISTS');
+  expect(() => run([history, again, answered(1, at(4), { kind: 'create', path: '/a', stat: anyStat })])).toThrow(
+    'had to be NODE_EXISTS',
+  );
   expect(() => run([history, again, answered(1, at(1), 'NODE_EXISTS')])).toThrow('had to be done');
   expect(() => run([history, again, answered(1, at(4), 'NO_NODE')])).toThrow('had to be NODE_EXISTS');
 });
@@ -77,8 +97,12 @@ test('a create is answered with the path and the stat that it got', () => {
   const call = called(1, creating('/a', 'x'));
   const stat = statAt(at(1));
   run([history, call, answered(1, at(1), { kind: 'create', path: '/a', stat })]);
-  expect(() => run([history, call, answered(1, at(1), { kind: 'create', path: '/b', stat })])).toThrow('with path /b, not /a');
-  expect(() => run([history, call, answered(1, at(1), { kind: 'create', path: '/a', stat: { ...stat, version: 1 } })])).toThrow('shows version');
+  expect(() => run([history, call, answered(1, at(1), { kind: 'create', path: '/b', stat })])).toThrow(
+    'with path /b, not /a',
+  );
+  expect(() =>
+    run([history, call, answered(1, at(1), { kind: 'create', path: '/a', stat: { ...stat, version: 1 } })]),
+  ).toThrow('shows version');
 });
 
 test('a committed txn that is not possible is a violation', () => {

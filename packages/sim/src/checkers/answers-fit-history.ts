@@ -4,7 +4,7 @@
  * refused had to be refused there, for that reason. Judged by a second, slow implementation of the tree.
  * Not verified: answers about reasons outside the tree (sessions, limits, unavailability).
  */
-import { formatZxid, type OpResult, type Stat, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { formatZxid, type OpResult, type Stat, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { TreeModel } from '../tree-model.ts';
@@ -34,7 +34,8 @@ export class AnswersFitHistoryChecker implements Checker {
     }
     byZxid.delete(ZERO_ZXID);
     for (const [zxid, [record]] of byZxid) {
-      if (record !== undefined) violated(this, `${describeCall(record)} shows ${formatZxid(zxid)}, where nothing is committed`);
+      if (record !== undefined)
+        violated(this, `${describeCall(record)} shows ${formatZxid(zxid)}, where nothing is committed`);
     }
   }
 
@@ -48,7 +49,10 @@ export class AnswersFitHistoryChecker implements Checker {
       const refusal = model.refusalOf(op);
       const answered = result?.kind === 'error' ? result.code : undefined;
       if (refusal !== answered) {
-        violated(this, `${describeCall(record)} had to be ${refusal ?? 'done'} at ${formatZxid(record.answer?.zxid ?? 0n)}`);
+        violated(
+          this,
+          `${describeCall(record)} had to be ${refusal ?? 'done'} at ${formatZxid(record.answer?.zxid ?? 0n)}`,
+        );
       }
       if (answered === undefined) done.push([record, model.pathOf(op)]);
     }
@@ -67,13 +71,16 @@ export class AnswersFitHistoryChecker implements Checker {
     for (const record of answers) {
       const { op } = record.call;
       const result = record.answer?.result;
-      if (result === undefined || (op.kind !== 'exists' && op.kind !== 'getData' && op.kind !== 'getChildren')) continue;
+      if (result === undefined || (op.kind !== 'exists' && op.kind !== 'getData' && op.kind !== 'getChildren'))
+        continue;
       const znode = model.znodes.get(op.path);
       if (result.kind === 'error') {
-        if (znode !== undefined) violated(this, `${describeCall(record)}: ${op.path} does exist at ${formatZxid(zxidOf(record))}`);
+        if (znode !== undefined)
+          violated(this, `${describeCall(record)}: ${op.path} does exist at ${formatZxid(zxidOf(record))}`);
         continue;
       }
-      if (znode === undefined) violated(this, `${describeCall(record)}: ${op.path} does not exist at ${formatZxid(zxidOf(record))}`);
+      if (znode === undefined)
+        violated(this, `${describeCall(record)}: ${op.path} does not exist at ${formatZxid(zxidOf(record))}`);
       this.#checkRead(record, result, model, op.path);
     }
   }
@@ -83,7 +90,10 @@ export class AnswersFitHistoryChecker implements Checker {
     if (result.kind === 'getData') {
       const shown = textOf(result.data);
       if (shown !== textOf(znode?.data)) {
-        violated(this, `${describeCall(record)} shows ${shown} at ${formatZxid(zxidOf(record))}, not ${textOf(znode?.data)}`);
+        violated(
+          this,
+          `${describeCall(record)} shows ${shown} at ${formatZxid(zxidOf(record))}, not ${textOf(znode?.data)}`,
+        );
       }
     }
     if (result.kind === 'getChildren') {

@@ -12,11 +12,16 @@ test('the history first, then the epoch, is right', () => {
 });
 
 test('the epoch first is a violation', () => {
-  expect(() => check(new EpochAfterHistoryChecker(), [declares, adopts, logged([2], ...records)])).toThrow('whose history ends at 0x100000002, but ends at 0x0');
+  expect(() => check(new EpochAfterHistoryChecker(), [declares, adopts, logged([2], ...records)])).toThrow(
+    'whose history ends at 0x100000002, but ends at 0x0',
+  );
 });
 
 test('the promise of an epoch is not its adoption', () => {
-  check(new EpochAfterHistoryChecker(), [declares, durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 1 })]);
+  check(new EpochAfterHistoryChecker(), [
+    declares,
+    durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 1 }),
+  ]);
 });
 
 test('a crash that leaves the epoch without the history is a violation', () => {

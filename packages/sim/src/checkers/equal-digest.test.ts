@@ -7,7 +7,9 @@ test('equal digests at equal zxid are right, different ones at different zxids t
 });
 
 test('different digests at one zxid are a violation', () => {
-  expect(() => check(new EqualDigestChecker(), [applied(1, at(1), 7n), applied(2, at(1), 8n)])).toThrow('the tree of member 2 differs from that of member 1');
+  expect(() => check(new EqualDigestChecker(), [applied(1, at(1), 7n), applied(2, at(1), 8n)])).toThrow(
+    'the tree of member 2 differs from that of member 1',
+  );
 });
 
 test('a tree that comes back from disk as another one is a violation', () => {

@@ -15,7 +15,10 @@ export class EqualDigestChecker implements Checker {
       this.#digests.set(lastZxid, { digest, sid: observation.sid });
     } else if (known.digest !== digest) {
       const how = observation.kind === 'started' ? ' as loaded from its disk' : '';
-      violated(this, `at ${formatZxid(lastZxid)} the tree of member ${observation.sid}${how} differs from that of member ${known.sid}`);
+      violated(
+        this,
+        `at ${formatZxid(lastZxid)} the tree of member ${observation.sid}${how} differs from that of member ${known.sid}`,
+      );
     }
   }
 }

@@ -87,13 +87,27 @@ export function sent(from: Sid, to: Sid, message: PeerMessage, run = 1): Observa
   return { kind: 'sent', from, run, to, message };
 }
 
-export function started(sid: Sid, disk: { base?: Zxid; records?: LogRecord[]; epochs?: [number, number] }, view: Partial<StatusView> = {}): Observation {
+export function started(
+  sid: Sid,
+  disk: { base?: Zxid; records?: LogRecord[]; epochs?: [number, number] },
+  view: Partial<StatusView> = {},
+): Observation {
   const [acceptedEpoch, currentEpoch] = disk.epochs ?? [0, 0];
   const { base: baseZxid = ZERO_ZXID, records = [] } = disk;
-  return { kind: 'started', sid, run: 2, disk: { baseZxid, records, acceptedEpoch, currentEpoch }, status: viewOf(view) };
+  return {
+    kind: 'started',
+    sid,
+    run: 2,
+    disk: { baseZxid, records, acceptedEpoch, currentEpoch },
+    status: viewOf(view),
+  };
 }
 
-export function called(callId: number, op: Op, where: { sid?: Sid; session?: SessionId; attachment?: number; linearizable?: boolean } = {}): Observation {
+export function called(
+  callId: number,
+  op: Op,
+  where: { sid?: Sid; session?: SessionId; attachment?: number; linearizable?: boolean } = {},
+): Observation {
   return {
     kind: 'called',
     call: { callId, sid: 1, session: NO_SESSION, attachment: 0, linearizable: false, op, ...where },

@@ -3,7 +3,11 @@ import type { Observation, StatusView } from '../observation.ts';
 import { applied, at, check, type History, logged, refusal, viewOf } from './history.fixture.ts';
 import { LivenessChecker } from './liveness.ts';
 
-const history: History = [logged([1, 2, 3], refusal(at(1))), applied(1, at(1)), { kind: 'healed', atUs: 0, untilUs: 9 }];
+const history: History = [
+  logged([1, 2, 3], refusal(at(1))),
+  applied(1, at(1)),
+  { kind: 'healed', atUs: 0, untilUs: 9 },
+];
 
 function settled(views: readonly (Partial<StatusView> | undefined)[], failures: readonly string[] = []): Observation {
   const members = views.map((view, index) => ({

@@ -17,7 +17,8 @@ export class LivenessChecker implements Checker {
     if (observation.kind !== 'settled') return;
     this.#isSettled = true;
     const [failure] = observation.failures;
-    if (failure !== undefined) violated(this, `${observation.failures.length} probes failed after the heal, first: ${failure}`);
+    if (failure !== undefined)
+      violated(this, `${observation.failures.length} probes failed after the heal, first: ${failure}`);
     const leaders = new Set<number | undefined>();
     for (const { sid, status } of observation.members) {
       if (status === undefined) violated(this, `member ${sid} is not running after the heal`);
@@ -26,10 +27,14 @@ export class LivenessChecker implements Checker {
       }
       leaders.add(status.leader);
       if (status.lastZxid !== ledger.tip) {
-        violated(this, `member ${sid} stands at ${formatZxid(status.lastZxid)} after the heal, the history at ${formatZxid(ledger.tip)}`);
+        violated(
+          this,
+          `member ${sid} stands at ${formatZxid(status.lastZxid)} after the heal, the history at ${formatZxid(ledger.tip)}`,
+        );
       }
     }
-    if (leaders.size !== 1) violated(this, `after the heal the members follow different leaders: ${[...leaders].join(', ')}`);
+    if (leaders.size !== 1)
+      violated(this, `after the heal the members follow different leaders: ${[...leaders].join(', ')}`);
   }
 
   finish(): void {

@@ -6,6 +6,7 @@ export class NoFailureChecker implements Checker {
   readonly name = 'no-failure';
 
   observe(observation: Observation): void {
-    if (observation.kind === 'failed') violated(this, `member ${observation.sid} (run ${observation.run}) failed: ${observation.reason}`);
+    if (observation.kind === 'failed')
+      violated(this, `member ${observation.sid} (run ${observation.run}) failed: ${observation.reason}`);
   }
 }

@@ -26,5 +26,7 @@ test('an answer to nobody is a violation', () => {
 test('a session that is ready, or alive, is an answer too', () => {
   const ready = { kind: 'attached', callId: 1, session: 5n as never, resumed: false } as const;
   check(new OneAnswerChecker(), [call, ready]);
-  expect(() => check(new OneAnswerChecker(), [call, ready, { kind: 'alive', callId: 1 }])).toThrow('was answered again');
+  expect(() => check(new OneAnswerChecker(), [call, ready, { kind: 'alive', callId: 1 }])).toThrow(
+    'was answered again',
+  );
 });

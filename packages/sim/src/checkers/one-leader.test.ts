@@ -9,7 +9,9 @@ test('a leader an epoch is right, also when another leads the next', () => {
 });
 
 test('two members that lead one epoch are a violation', () => {
-  expect(() => check(new OneLeaderChecker(), [leads(1, 1), leads(2, 1)])).toThrow('epoch 1 is led by member 1 (run 1) and by member 2');
+  expect(() => check(new OneLeaderChecker(), [leads(1, 1), leads(2, 1)])).toThrow(
+    'epoch 1 is led by member 1 (run 1) and by member 2',
+  );
 });
 
 test('two runs of one member that lead one epoch are a violation', () => {

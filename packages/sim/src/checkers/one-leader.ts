@@ -3,7 +3,7 @@
  * it. (A member that crashes and comes back may not lead the same epoch again. Two may well announce the same epoch:
  * a quorum promises it to one of them at most.)
  */
-import { epochOf, type Epoch } from '@quorate/protocol';
+import { type Epoch, epochOf } from '@quorate/protocol';
 import type { Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
 

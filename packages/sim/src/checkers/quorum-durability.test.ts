@@ -14,12 +14,16 @@ test('what is only handed over does not count', () => {
 });
 
 test('an observer does not count', () => {
-  expect(() => check(new QuorumDurabilityChecker(), [logged([1, 4], one), applied(1, at(1))])).toThrow('only the disks of [1]');
+  expect(() => check(new QuorumDurabilityChecker(), [logged([1, 4], one), applied(1, at(1))])).toThrow(
+    'only the disks of [1]',
+  );
 });
 
 test('a member that applies what its own disk does not hold is a violation', () => {
   const history = [logged([1, 2], one), issued(3, append(one)), applied(3, at(1))];
-  expect(() => check(new QuorumDurabilityChecker(), history)).toThrow('member 3 has applied 0x100000001, which its disk does not hold');
+  expect(() => check(new QuorumDurabilityChecker(), history)).toThrow(
+    'member 3 has applied 0x100000001, which its disk does not hold',
+  );
 });
 
 test('what was cut off again does not count', () => {
@@ -28,5 +32,9 @@ test('what was cut off again does not count', () => {
 });
 
 test('a snapshot that was installed holds everything up to its zxid', () => {
-  check(new QuorumDurabilityChecker(), [logged([1], one), durable(2, { kind: 'installCommit', zxid: at(1) }), applied(1, at(1))]);
+  check(new QuorumDurabilityChecker(), [
+    logged([1], one),
+    durable(2, { kind: 'installCommit', zxid: at(1) }),
+    applied(1, at(1)),
+  ]);
 });

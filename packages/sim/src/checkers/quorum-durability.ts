@@ -3,7 +3,7 @@
  * voters' disks holds it (counted on the disks themselves, not by what members claim), and no member ever applies what
  * its own disk does not hold.
  */
-import { formatZxid, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { formatZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';

@@ -3,7 +3,7 @@
  * comes after. For a write: a larger zxid than any answer before it. For a sync or linearizable read: not a smaller one.
  * (What a state at a zxid must look like is the business of answers-fit-history; both together are linearizability.)
  */
-import { formatZxid, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { formatZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
@@ -30,7 +30,10 @@ export class RealTimeChecker implements Checker {
       if (record !== undefined && before !== undefined) {
         const isLate = isWrite(record.call.op) ? answer.zxid > before : answer.zxid >= before;
         if (!isLate) {
-          violated(this, `${describeCall(record)} stands at ${formatZxid(answer.zxid)}, but ${formatZxid(before)} had been shown before it began`);
+          violated(
+            this,
+            `${describeCall(record)} stands at ${formatZxid(answer.zxid)}, but ${formatZxid(before)} had been shown before it began`,
+          );
         }
       }
       if (answer.zxid > this.#shown) this.#shown = answer.zxid;

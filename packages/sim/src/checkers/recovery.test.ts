@@ -7,7 +7,12 @@ const crashed = { kind: 'crashed', sid: 1, run: 1 } as const;
 
 test('what was durable is there after the crash; of the rest a prefix may be', () => {
   check(new RecoveryChecker(), [logged([1], one), issued(1, append(two)), crashed, started(1, { records: [one] })]);
-  check(new RecoveryChecker(), [logged([1], one), issued(1, append(two)), crashed, started(1, { records: [one, two] })]);
+  check(new RecoveryChecker(), [
+    logged([1], one),
+    issued(1, append(two)),
+    crashed,
+    started(1, { records: [one, two] }),
+  ]);
 });
 
 test('a durable txn that is gone is a violation', () => {
@@ -17,7 +22,12 @@ test('a durable txn that is gone is a violation', () => {
 });
 
 test('a cut that was under way may have been made', () => {
-  check(new RecoveryChecker(), [logged([1], one, two), issued(1, { kind: 'truncate', after: at(1) }), crashed, started(1, { records: [one] })]);
+  check(new RecoveryChecker(), [
+    logged([1], one, two),
+    issued(1, { kind: 'truncate', after: at(1) }),
+    crashed,
+    started(1, { records: [one] }),
+  ]);
 });
 
 test('a checkpoint holds what is not in the log any more', () => {
@@ -27,6 +37,10 @@ test('a checkpoint holds what is not in the log any more', () => {
 test('an epoch that is lower than before is a violation', () => {
   const saved = durable(1, { kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 2 });
   check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [3, 2] })]);
-  expect(() => check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [2, 2] })])).toThrow('acceptedEpoch 3');
-  expect(() => check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [3, 1] })])).toThrow('currentEpoch 2');
+  expect(() => check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [2, 2] })])).toThrow(
+    'acceptedEpoch 3',
+  );
+  expect(() => check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [3, 1] })])).toThrow(
+    'currentEpoch 2',
+  );
 });

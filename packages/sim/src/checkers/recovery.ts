@@ -60,7 +60,10 @@ export class RecoveryChecker implements Checker {
     }
     for (const name of ['acceptedEpoch', 'currentEpoch'] as const) {
       if (found[name] < promised[name]) {
-        violated(this, `the disk of member ${sid} held ${name} ${promised[name]} for sure and came back with ${found[name]}`);
+        violated(
+          this,
+          `the disk of member ${sid} held ${name} ${promised[name]} for sure and came back with ${found[name]}`,
+        );
       }
     }
   }

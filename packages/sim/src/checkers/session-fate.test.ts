@@ -1,11 +1,23 @@
 import type { TxnBody } from '@quorate/core';
 import { expect, test } from 'vitest';
-import { answered, applied, at, called, check, create, type History, logged, record, session } from './history.fixture.ts';
+import {
+  answered,
+  applied,
+  at,
+  called,
+  check,
+  create,
+  type History,
+  logged,
+  record,
+  session,
+} from './history.fixture.ts';
 import { SessionFateChecker } from './session-fate.ts';
 
 const mine = session(7);
 const attached = { kind: 'attached', callId: 1, session: mine, resumed: false } as const;
-const ended = (isExcused: boolean) => ({ kind: 'sessionEnded', session: mine, code: 'SESSION_EXPIRED', isExcused }) as const;
+const ended = (isExcused: boolean) =>
+  ({ kind: 'sessionEnded', session: mine, code: 'SESSION_EXPIRED', isExcused }) as const;
 const opens: TxnBody = { kind: 'createSession', timeoutMs: 100, token: new Uint8Array(16) };
 const closes: TxnBody = { kind: 'closeSession', paths: [] };
 
@@ -23,7 +35,9 @@ test('a session that is opened and lives, or is opened and ends, is right', () =
 });
 
 test('a session that ends though its client could be heard is a violation', () => {
-  expect(() => run([committed(opens, closes), attached, ended(false)])).toThrow('though its client could be heard all the time');
+  expect(() => run([committed(opens, closes), attached, ended(false)])).toThrow(
+    'though its client could be heard all the time',
+  );
 });
 
 test('a session of a live client that is gone is a violation, unless the client has left it', () => {

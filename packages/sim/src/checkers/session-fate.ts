@@ -29,7 +29,11 @@ export class SessionFateChecker implements Checker {
       const { session, code, isExcused } = observation;
       this.#live.delete(session);
       this.#dead.add(session);
-      if (!isExcused) violated(this, `session ${formatSessionId(session)} ended (${code}) though its client could be heard all the time`);
+      if (!isExcused)
+        violated(
+          this,
+          `session ${formatSessionId(session)} ended (${code}) though its client could be heard all the time`,
+        );
     }
   }
 
@@ -45,7 +49,8 @@ export class SessionFateChecker implements Checker {
       model.apply(zxid, txn);
     }
     for (const session of this.#dead) {
-      if (model.sessions.has(session)) violated(this, `session ${formatSessionId(session)} is still there after its end`);
+      if (model.sessions.has(session))
+        violated(this, `session ${formatSessionId(session)} is still there after its end`);
     }
     for (const session of this.#live) {
       if (!model.sessions.has(session)) violated(this, `session ${formatSessionId(session)} of a live client is gone`);

@@ -4,7 +4,7 @@
  * one did (so a session reads its own writes and never goes back). Unary calls say nothing of what their client has seen,
  * so for them the last rule holds at one run of one member only. Source: reference §1.7, §9.10.
  */
-import { formatZxid, NO_SESSION, type SessionId, type Sid, type Zxid, ZERO_ZXID } from '@quorate/protocol';
+import { formatZxid, NO_SESSION, type SessionId, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { type CallRecord, describeCall, fateOf } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
@@ -40,7 +40,10 @@ export class SessionOrderChecker implements Checker {
     const seenBy = call.attachment === 0 ? this.#unarySeen(call.sid) : this.#seen;
     const seen = seenBy.get(call.session) ?? ZERO_ZXID;
     if (answer.zxid < seen) {
-      violated(this, `${describeCall(record)} shows ${formatZxid(answer.zxid)} to a session that has seen ${formatZxid(seen)}`);
+      violated(
+        this,
+        `${describeCall(record)} shows ${formatZxid(answer.zxid)} to a session that has seen ${formatZxid(seen)}`,
+      );
     }
     seenBy.set(call.session, answer.zxid);
   }

@@ -1,6 +1,7 @@
 /** What every simulated client has in common, and what it is given. */
-import type { Observation } from '../observation.ts';
+
 import type { ClientKnobs } from '../knobs.ts';
+import type { Observation } from '../observation.ts';
 import type { Random } from '../random.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Front } from './front.ts';

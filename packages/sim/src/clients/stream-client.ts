@@ -56,10 +56,22 @@ export class StreamClient implements Client {
   start(): void {
     const { schedule, random, knobs } = this.#options;
     schedule.after(random.between(0, 50 * MS), () => this.#connect());
-    this.#every(() => random.wait(knobs.pauseUs), () => this.#work());
-    this.#every(() => random.wait(knobs.moveUs), () => this.#move());
-    this.#every(() => random.wait(knobs.closeUs), () => this.#close());
-    this.#every(() => random.wait(knobs.silenceUs), () => this.#fallSilent());
+    this.#every(
+      () => random.wait(knobs.pauseUs),
+      () => this.#work(),
+    );
+    this.#every(
+      () => random.wait(knobs.moveUs),
+      () => this.#move(),
+    );
+    this.#every(
+      () => random.wait(knobs.closeUs),
+      () => this.#close(),
+    );
+    this.#every(
+      () => random.wait(knobs.silenceUs),
+      () => this.#fallSilent(),
+    );
     this.#ping();
   }
 
@@ -112,14 +124,33 @@ export class StreamClient implements Client {
     const { random, timeoutMs } = this.#options;
     const stream = this.#connectTo(front);
     const token = random.bytes(16);
-    const view = { session: NO_SESSION, attachment: stream.attachment, op: { kind: 'openSession' }, linearizable: false } as const;
+    const view = {
+      session: NO_SESSION,
+      attachment: stream.attachment,
+      op: { kind: 'openSession' },
+      linearizable: false,
+    } as const;
     front.ask(
       view,
       this.#deadlineMs(),
-      (callId, deadlineMs) => ({ kind: 'openSession', callId, attachment: stream.attachment, timeoutMs, token, deadlineMs }),
+      (callId, deadlineMs) => ({
+        kind: 'openSession',
+        callId,
+        attachment: stream.attachment,
+        timeoutMs,
+        token,
+        deadlineMs,
+      }),
       (reply) => {
         if (reply.kind === 'ready') {
-          this.#session = { id: reply.session, token, timeoutMs: reply.timeoutMs, lastZxidSeen: ZERO_ZXID, mayEnd: false, isClosing: false };
+          this.#session = {
+            id: reply.session,
+            token,
+            timeoutMs: reply.timeoutMs,
+            lastZxidSeen: ZERO_ZXID,
+            mayEnd: false,
+            isClosing: false,
+          };
           stream.readyUs = this.#options.schedule.nowUs;
         } else if (reply.kind === 'answer') this.#retry(stream);
       },
@@ -133,7 +164,15 @@ export class StreamClient implements Client {
     front.ask(
       view,
       this.#deadlineMs(),
-      (callId, deadlineMs) => ({ kind: 'attachSession', callId, attachment, session: id, token, lastZxidSeen, deadlineMs }),
+      (callId, deadlineMs) => ({
+        kind: 'attachSession',
+        callId,
+        attachment,
+        session: id,
+        token,
+        lastZxidSeen,
+        deadlineMs,
+      }),
       (reply) => {
         if (reply.kind === 'ready') stream.readyUs = this.#options.schedule.nowUs;
         else if (reply.kind === 'answer') {
@@ -147,7 +186,11 @@ export class StreamClient implements Client {
   }
 
   #connectTo(front: Front): Stream {
-    const stream: Stream = { front, readyUs: undefined, attachment: front.connect((closed) => this.#closed(stream, closed)) };
+    const stream: Stream = {
+      front,
+      readyUs: undefined,
+      attachment: front.connect((closed) => this.#closed(stream, closed)),
+    };
     this.#stream = stream;
     return stream;
   }

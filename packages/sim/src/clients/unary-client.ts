@@ -87,9 +87,10 @@ export class UnaryClient implements Client {
   }
 
   #call(front: Front): void {
-    const { op, linearizable } = this.#options.random.chance(0.02) && this.#session !== undefined
-      ? { op: { kind: 'closeSession' } as const, linearizable: false }
-      : this.#workload.next();
+    const { op, linearizable } =
+      this.#options.random.chance(0.02) && this.#session !== undefined
+        ? { op: { kind: 'closeSession' } as const, linearizable: false }
+        : this.#workload.next();
     const session = this.#session?.id ?? NO_SESSION;
     const token = this.#session?.token;
     front.ask(
@@ -146,7 +147,9 @@ export class UnaryClient implements Client {
 }
 
 function hasEnded(reply: Reply): boolean {
-  return reply.kind === 'answer' && reply.answer.result.kind === 'error' && reply.answer.result.code === 'SESSION_EXPIRED';
+  return (
+    reply.kind === 'answer' && reply.answer.result.kind === 'error' && reply.answer.result.code === 'SESSION_EXPIRED'
+  );
 }
 
 function isDone(reply: Reply): boolean {

@@ -30,7 +30,10 @@ export class Workload {
   #values = 0;
   #begun = 0;
 
-  constructor(random: Random, options: { readonly name: string; readonly knobs: ClientKnobs; readonly hasSession: boolean }) {
+  constructor(
+    random: Random,
+    options: { readonly name: string; readonly knobs: ClientKnobs; readonly hasSession: boolean },
+  ) {
     this.#random = random;
     this.#name = options.name;
     this.#hasSession = options.hasSession;
@@ -83,7 +86,12 @@ export class Workload {
       case 'child':
         return this.#create(`${path}/x`, false, false);
       case 'setData':
-        return { kind: 'setData', path: this.#anyPath(path), data: this.#value(), expectedVersion: this.#version(path) };
+        return {
+          kind: 'setData',
+          path: this.#anyPath(path),
+          data: this.#value(),
+          expectedVersion: this.#version(path),
+        };
       case 'delete':
         return { kind: 'delete', path: random.chance(0.2) ? `${path}/x` : path, expectedVersion: this.#version(path) };
       case 'deleteOwn':

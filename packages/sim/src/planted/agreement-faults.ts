@@ -20,8 +20,9 @@ export const commitWithoutQuorum: PlantedFault = {
     const acked = new Map<number, Zxid>();
     return {
       action: (action, site) => {
-        const last = action.kind === 'send' && action.message.kind === 'propose' ? action.message.records.at(-1) : undefined;
-        if (action.kind === 'send' && last !== undefined && site.status.phase === 'broadcast') {
+        const last =
+          action.kind === 'send' && action.message.kind === 'propose' ? action.message.records.at(-1) : undefined;
+        if (action.kind === 'send' && last !== undefined && site.status().phase === 'broadcast') {
           acked.set(action.link, last.zxid);
           site.inject(forged(action, { kind: 'ack', zxid: last.zxid }));
         }
@@ -50,7 +51,10 @@ export const followerSkipsProposal: PlantedFault = {
 
 function emptied({ zxid, payload }: LogRecord): LogRecord {
   const txn = decodeTxn(payload);
-  return { zxid, payload: encodeTxn({ ...txn, body: { kind: 'error', code: 'NO_NODE', path: undefined, message: '' } }) };
+  return {
+    zxid,
+    payload: encodeTxn({ ...txn, body: { kind: 'error', code: 'NO_NODE', path: undefined, message: '' } }),
+  };
 }
 
 /** A follower takes every proposal for committed. */
@@ -61,7 +65,7 @@ export const commitOnProposal: PlantedFault = {
     event: (event, site) => {
       if (event.kind !== 'peerMessage' || event.message.kind !== 'propose') return [event];
       const last = event.message.records.at(-1);
-      if (last === undefined || site.status.phase !== 'broadcast') return [event];
+      if (last === undefined || site.status().phase !== 'broadcast') return [event];
       return [{ ...event, message: { ...event.message, committed: last.zxid } }];
     },
   }),

@@ -1,5 +1,10 @@
 /** Every planted fault, by name. The README lists them with the seeds that each needs to be caught. */
-import { commitOnProposal, commitWithoutQuorum, confirmWithoutQuorum, followerSkipsProposal } from './agreement-faults.ts';
+import {
+  commitOnProposal,
+  commitWithoutQuorum,
+  confirmWithoutQuorum,
+  followerSkipsProposal,
+} from './agreement-faults.ts';
 import {
   answeredTwice,
   answerLost,

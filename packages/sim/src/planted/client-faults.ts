@@ -52,7 +52,8 @@ export const failureInvented: PlantedFault = {
   breaks: 'what is answered as surely not done was not done',
   plant: () => ({
     action: (action, site) => {
-      if (action.kind !== 'answer' || action.answer.result.kind !== 'create' || !site.random.chance(0.05)) return [action];
+      if (action.kind !== 'answer' || action.answer.result.kind !== 'create' || !site.random.chance(0.05))
+        return [action];
       const result = { kind: 'error', code: 'UNAVAILABLE', path: undefined, message: 'invented' } as const;
       return [{ ...action, answer: { ...action.answer, result } }];
     },
@@ -95,7 +96,7 @@ export const deadTouched: PlantedFault = {
       action: (action, site) => {
         if (action.kind !== 'send') return [action];
         if (action.message.kind === 'touch') for (const session of action.message.sessions) ever.add(session);
-        if (action.message.kind !== 'pong' || site.status.phase !== 'broadcast') return [action];
+        if (action.message.kind !== 'pong' || site.status().phase !== 'broadcast') return [action];
         return [action, { ...action, message: { kind: 'touch', sessions: [...ever] } }];
       },
     };

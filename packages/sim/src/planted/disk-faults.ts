@@ -4,7 +4,6 @@ import type { PlantedFault, PlantSite } from './plant.ts';
 
 type Persist = Extract<PeerAction, { kind: 'persist' }>;
 
-
 /** Appends are reported as durable when they are handed over. */
 export const ackBeforeFlush: PlantedFault = {
   name: 'ack-before-flush',
@@ -46,7 +45,8 @@ export const epochBeforeHistory: PlantedFault = {
       },
       // Nothing is held back for ever: a turn's end outside of a synchronization lets it go.
       event: (event, site) => {
-        if (held.length > 0 && !isSynchronizing(site)) for (const { ticket } of held) site.inject({ kind: 'persisted', ticket });
+        if (held.length > 0 && !isSynchronizing(site))
+          for (const { ticket } of held) site.inject({ kind: 'persisted', ticket });
         return [event];
       },
     };
@@ -54,7 +54,7 @@ export const epochBeforeHistory: PlantedFault = {
 };
 
 function isSynchronizing(site: PlantSite): boolean {
-  const { role, phase } = site.status;
+  const { role, phase } = site.status();
   return (role === 'following' || role === 'observing') && phase === 'synchronization';
 }
 
@@ -101,4 +101,3 @@ export const checkpointAhead: PlantedFault = {
     },
   }),
 };
-

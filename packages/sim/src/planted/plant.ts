@@ -11,7 +11,7 @@ import type { Random } from '../random.ts';
 export interface PlantSite {
   readonly sid: Sid;
   readonly random: Random;
-  readonly status: StatusView;
+  status(): StatusView;
   /** The first txn after `zxid` in the log that the member has handed to its disk. */
   nextLogged(zxid: Zxid): Zxid | undefined;
   /** Puts an event into the member's queue, behind what is there. */
