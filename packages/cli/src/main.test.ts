@@ -112,6 +112,11 @@ describe('C149: data commands', () => {
     expect(asText.stderr).toMatch(/^quorate: The data of \/bytes is not UTF-8 text[^\n]*\n$/);
   });
 
+  it('take the shared flags before the command, too', async () => {
+    await good('create', '/before', '1');
+    expect(JSON.parse(await good('--servers', servers, '-o', 'json', 'get', '/before'))).toMatchObject({ data: '1' });
+  });
+
   it('work below a chroot', async () => {
     const below = ['--servers', `${servers}/below`];
     await good('create', '/x', '1', '-p', ...below);

@@ -242,8 +242,13 @@ describe('the end of a session', () => {
 
   it('C087: forgets its position, so that an ensemble set back to an older state takes it', () => {
     const rig = new Rig().attach();
-    rig.step({ kind: 'closedByServer', attempt: 1, code: 'SERVER_BEHIND', message: 'older' });
-    expect(rig.machine.lastFailure).toContain('SERVER_BEHIND');
+    rig.step({ kind: 'lost', attempt: 1, reason: 'restarted' });
+    const behind = { kind: 'closedByServer', code: 'SERVER_BEHIND', message: 'older' } as const;
+    const [, said] = rig.step({ ...behind, attempt: rig.dial().attempt });
+    expect(said).toMatchObject({
+      state: { state: 'suspended', reason: expect.stringContaining('SERVER_BEHIND') as string },
+    });
+    expect(kinds(rig.step({ ...behind, attempt: rig.dial().attempt }))).toEqual(['drop']);
     for (let turn = 0; turn < 100 && rig.machine.id !== NO_SESSION; turn++) {
       for (const command of rig.wake()) {
         if (command.kind !== 'dial') continue;

@@ -76,6 +76,8 @@ export class SessionMachine {
   #attempt = 0;
   #failures = 0;
   #lastFailure = 'no member was asked';
+  /** The user was told that members are behind what the session has seen. */
+  #isBehindSaid = false;
   #id: SessionId = NO_SESSION;
   #token: Uint8Array = new Uint8Array(0);
   #timeoutMs: number;
@@ -228,6 +230,7 @@ export class SessionMachine {
     this.#provenMs = Math.max(this.#provenMs, startedMs);
     this.#heardMs = this.#now.monotonicMs;
     this.seen(hello.zxid);
+    this.#isBehindSaid = false;
     const server = formatServer(this.#server());
     this.#phase = { kind: 'attached', sinceMs: this.#now.monotonicMs, server };
     this.#commands.push({ kind: 'attached', hello });
@@ -244,8 +247,17 @@ export class SessionMachine {
   #closedByServer(code: ErrorCode, message: string): void {
     if (this.#phase.kind !== 'dialling' && this.#phase.kind !== 'attached') return;
     this.#drop();
-    if (code === 'SESSION_EXPIRED' && this.#id !== NO_SESSION) this.#expire();
-    else this.#lost(`the member closed the stream with ${code}: ${message}`);
+    if (code === 'SESSION_EXPIRED' && this.#id !== NO_SESSION) {
+      this.#expire();
+      return;
+    }
+    const reason = `the member closed the stream with ${code}: ${message}`;
+    const wasAttached = this.#phase.kind === 'attached';
+    this.#lost(reason);
+    // An ensemble that was set back refuses the session until it ends: that is worth a word of its own, once.
+    if (code !== 'SERVER_BEHIND' || this.#id === NO_SESSION || this.#isBehindSaid) return;
+    this.#isBehindSaid = true;
+    if (!wasAttached) this.#suspended(reason);
   }
 
   #lost(reason: string): void {
@@ -254,10 +266,14 @@ export class SessionMachine {
     if (this.#phase.kind === 'attached') {
       if (monotonicMs - this.#phase.sinceMs >= STABLE_MS) this.#failures = 0;
       this.#commands.push({ kind: 'detached', reason });
-      const leftMs = Math.max(0, this.#expiryMs() - monotonicMs);
-      this.#state({ state: 'suspended', expiresAtMs: Math.ceil(this.#now.wallMs + leftMs), reason });
+      this.#suspended(reason);
       this.#wait();
     } else if (this.#phase.kind === 'dialling') this.#wait();
+  }
+
+  #suspended(reason: string): void {
+    const leftMs = Math.max(0, this.#expiryMs() - this.#now.monotonicMs);
+    this.#state({ state: 'suspended', expiresAtMs: Math.ceil(this.#now.wallMs + leftMs), reason });
   }
 
   #wait(): void {
