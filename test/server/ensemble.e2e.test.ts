@@ -100,24 +100,30 @@ describe('an ensemble of three', () => {
     expect(ensemble.failures).toEqual([]);
   });
 
-  it('brings a member with an empty disk back by a snapshot, in pieces, while the others serve', async () => {
-    const config = { historyBytesMax: 0, checkpointBytes: 65_536, checkpointTxns: 100 };
-    await using ensemble = await TestEnsemble.start({ size: 3, config });
-    const leader = await ensemble.leader();
-    const away = ensemble.running().find((index) => index !== leader) ?? 0;
-    await ensemble.kill(away);
-    const client = await connect(ensemble.servers[leader] ?? '');
-    const value = new Uint8Array(20_000).fill(7);
-    for (let i = 0; i < 400; i += 20) {
-      await Promise.all(Array.from({ length: 20 }, (_, k) => client.create(`/big${i + k}`, value)));
-    }
-    await ensemble.restart(away);
-    await ensemble.serving();
-    await ensemble.converged();
-    expect(ensemble.member(away).status()?.znodes).toBe(ensemble.member(leader).status()?.znodes);
-    await client.close();
-    expect(ensemble.failures).toEqual([]);
-  });
+  it.each(['that was away too long', 'with an empty disk'])(
+    'brings a member %s back by a snapshot, in pieces',
+    async (which) => {
+      const config = { historyBytesMax: 0, checkpointBytes: 65_536, checkpointTxns: 100 };
+      const lines: string[] = [];
+      await using ensemble = await TestEnsemble.start({ size: 3, config, writeLog: (line) => lines.push(line) });
+      const leader = await ensemble.leader();
+      const away = ensemble.running().find((index) => index !== leader) ?? 0;
+      await ensemble.kill(away);
+      if (which === 'with an empty disk') await ensemble.wipe(away);
+      const client = await connect(ensemble.servers[leader] ?? '');
+      const value = new Uint8Array(20_000).fill(7);
+      for (let i = 0; i < 400; i += 20) {
+        await Promise.all(Array.from({ length: 20 }, (_, k) => client.create(`/big${i + k}`, value)));
+      }
+      await ensemble.restart(away);
+      await ensemble.serving();
+      await ensemble.converged();
+      expect(ensemble.member(away).status()?.znodes).toBe(ensemble.member(leader).status()?.znodes);
+      expect(lines.some((line) => line.includes('"syncSnapshot"'))).toBe(true);
+      await client.close();
+      expect(ensemble.failures).toEqual([]);
+    },
+  );
 
   it('moves sessions away from a member that stops, without losing one (C110, C145)', async () => {
     await using ensemble = await TestEnsemble.start({ size: 3 });

@@ -129,6 +129,13 @@ export class TestEnsemble implements AsyncDisposable {
     await this.#take(index).stop();
   }
 
+  /** Empties the folder of a member that does not run: a new disk. */
+  async wipe(index: number): Promise<void> {
+    const place = this.#places[index];
+    if (place === undefined || place.member !== undefined) throw new Error(`Member ${index + 1} runs, or is none`);
+    await rm(place.directory, { recursive: true, force: true });
+  }
+
   /** Starts a member again, with its folder and ports. */
   async restart(index: number): Promise<void> {
     const place = this.#places[index];
