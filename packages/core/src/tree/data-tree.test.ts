@@ -344,16 +344,19 @@ describe('apply', () => {
     ['a session that exists', { kind: 'createSession', timeoutMs: 1, token: new Uint8Array(0) }, A],
     ['a session without an id', { kind: 'createSession', timeoutMs: 1, token: new Uint8Array(0) }, 0n],
     ['the end of an unknown session', { kind: 'closeSession', paths: [] }, B],
-    ['the end of a session without one of its ephemerals', { kind: 'closeSession', paths: [] }, A],
-    ['the end of a session with the znode of another', { kind: 'closeSession', paths: ['/e', '/p/c'] }, A],
-    ['the end of a session with another znode in its place', { kind: 'closeSession', paths: ['/p/c'] }, A],
+    ['the end of a session without its ephemerals', { kind: 'closeSession', paths: [] }, A],
+    ['the end of a session without one of its ephemerals', { kind: 'closeSession', paths: ['/e'] }, A],
+    ['the end of a session with a znode more', { kind: 'closeSession', paths: ['/e', '/f', '/p/c'] }, A],
+    ['the end of a session with another znode in its place', { kind: 'closeSession', paths: ['/e', '/p/c'] }, A],
+    ['the end of a session with one ephemeral for another', { kind: 'closeSession', paths: ['/e', '/e'] }, A],
+    ['the end of a session with an ephemeral twice', { kind: 'closeSession', paths: ['/e', '/f', '/f'] }, A],
     ['a kind that is not known', { kind: 'rename' } as unknown as TxnBody],
   ])('stops at %s, and has changed nothing', (_what, body, session = 0n) => {
     const script = new TreeScript();
     script.create('/p');
     script.create('/p/c');
     script.createSession(A);
-    script.create('/e', undefined, A);
+    for (const path of ['/e', '/f']) script.create(path, undefined, A);
     const before = [script.tree.lastZxid, script.tree.digest, script.tree.znodeCount];
     expect(() => script.apply(body, toSessionId(session))).toThrow(AssertionError);
     expect([script.tree.lastZxid, script.tree.digest, script.tree.znodeCount]).toEqual(before);

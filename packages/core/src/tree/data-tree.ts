@@ -218,8 +218,12 @@ export class DataTree {
     const id = txn.session;
     const session = this.sessions.get(id);
     assert(session !== undefined, () => `${at(zxid)}: cannot close session ${formatSessionId(id)}: it is unknown`);
+    const { ephemerals } = session;
     const paths = new Set(body.paths);
-    const isExact = paths.size === session.ephemerals.size && body.paths.every((path) => session.ephemerals.has(path));
+    const isExact =
+      body.paths.length === ephemerals.size &&
+      paths.size === ephemerals.size &&
+      body.paths.every((path) => ephemerals.has(path));
     assert(isExact, () => `${at(zxid)}: cannot close session ${formatSessionId(id)}: its ephemerals are others`);
     for (const path of paths) this.#detach(zxid, this.#existing(zxid, path));
     this.#checkpointer.willChange(id);

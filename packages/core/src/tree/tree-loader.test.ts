@@ -118,38 +118,47 @@ describe('the loader', () => {
   const value = (key: Uint8Array) => whole.find(keyIs(key))!.value!;
   const summary = summaryRecord({ zxid, digestVersion: 1, digest: 0n, znodeCount: 7, sessionCount: 1 });
   const summaryKey = summary.key;
+  const of = (key: Uint8Array, bytes: Uint8Array): StateRecord => ({ key, value: bytes });
+  const longer = (key: Uint8Array, part: 'key' | 'value') => {
+    const padded = (bytes: Uint8Array, is: boolean) => (is ? Uint8Array.of(...bytes, 0) : bytes);
+    return [...without(key), of(padded(key, part === 'key'), padded(value(key), part === 'value'))];
+  };
   const flipped = (key: Uint8Array, at: number) => {
     const broken = Uint8Array.from(value(key));
     broken[at]! ^= 1;
     return [...without(key), { key, value: broken }];
   };
 
-  it.each<[string, StateRecord[]]>([
-    ['a missing leaf', without(znodeKey('/a/b/e'))],
-    ['a missing parent', without(znodeKey('/a/b'))],
-    ['a missing root', without(znodeKey('/'))],
-    ['a missing built-in znode', without(znodeKey('/zookeeper/quota'))],
-    ['a missing session that owns an ephemeral', without(sessionKey(B))],
-    ['no summary', without(summaryKey)],
-    ['two summaries', [...whole, summary]],
-    ['a znode twice', [...whole, whole.find(keyIs(znodeKey('/a')))!]],
-    ['an ephemeral twice', [...whole, whole.find(keyIs(znodeKey('/a/b/e')))!]],
-    ['a session twice', [...whole, whole.find(keyIs(sessionKey(B)))!]],
-    ['a session that is none', [...whole, { key: sessionKey(toSessionId(0n)), value: value(sessionKey(B)) }]],
-    ['a znode more', [...whole, { key: znodeKey('/extra'), value: value(znodeKey('/a')) }]],
-    ['a session more', [...whole, { key: sessionKey(A), value: value(sessionKey(B)) }]],
-    ['a bad path', [...whole, { key: znodeKey('/a//x'), value: value(znodeKey('/a')) }]],
-    ['a znode below an ephemeral', [...whole, { key: znodeKey('/a/b/e/x'), value: value(znodeKey('/a')) }]],
-    ['a flipped bit in data', flipped(znodeKey('/a'), 2)],
-    ['a flipped bit in a zxid', flipped(znodeKey('/a'), 12)],
-    ['a flipped bit in a token', flipped(sessionKey(B), value(sessionKey(B)).length - 1)],
-    ['another digest', [...without(summaryKey), summary]],
-    ['another format of a znode', [...without(znodeKey('/a')), { key: znodeKey('/a'), value: Uint8Array.of(2) }]],
-    ['a kind of record that is not known', [...whole, { key: Uint8Array.of(0x71, 1), value: Uint8Array.of(1) }]],
-    ['a record without a key', [...whole, { key: new Uint8Array(0), value: Uint8Array.of(1) }]],
-    ['a record without a value', [...whole, { key: znodeKey('/x'), value: undefined }]],
-  ])('refuses %s', (_what, broken) => {
+  it.each<[string, RegExp, StateRecord[]]>([
+    ['a missing leaf', /has 6 znodes/, without(znodeKey('/a/b/e'))],
+    ['a missing parent', /without its parent/, without(znodeKey('/a/b'))],
+    ['a missing root', /without its parent/, without(znodeKey('/'))],
+    ['a missing built-in znode', /no znode .zookeeper.quota/, without(znodeKey('/zookeeper/quota'))],
+    ['a missing session that owns an ephemeral', /or its session/, without(sessionKey(B))],
+    ['no summary', /no summary/, without(summaryKey)],
+    ['two summaries', /two summaries/, [...whole, summary]],
+    ['a znode twice', /twice/, [...whole, whole.find(keyIs(znodeKey('/a')))!]],
+    ['an ephemeral twice', /twice/, [...whole, whole.find(keyIs(znodeKey('/a/b/e')))!]],
+    ['a session twice', /twice/, [...whole, whole.find(keyIs(sessionKey(B)))!]],
+    ['a session that is none', /no session/, [...whole, of(sessionKey(toSessionId(0n)), value(sessionKey(B)))]],
+    ['a znode more', /has 8 znodes/, [...whole, of(znodeKey('/extra'), value(znodeKey('/a')))]],
+    ['a session more', /and 2 sessions/, [...whole, of(sessionKey(A), value(sessionKey(B)))]],
+    ['a bad path', /bad path/, [...whole, of(znodeKey('/a//x'), value(znodeKey('/a')))]],
+    ['a znode below an ephemeral', /below an ephemeral/, [...whole, of(znodeKey('/a/b/e/x'), value(znodeKey('/a')))]],
+    ['a flipped bit in data', /has digest/, flipped(znodeKey('/a'), 2)],
+    ['a flipped bit in a zxid', /has digest/, flipped(znodeKey('/a'), 12)],
+    ['a flipped bit in a token', /has digest/, flipped(sessionKey(B), value(sessionKey(B)).length - 1)],
+    ['another digest', /has digest/, [...without(summaryKey), summary]],
+    ['another format of a znode', /format 2/, [...without(znodeKey('/a')), of(znodeKey('/a'), Uint8Array.of(2))]],
+    ['a kind of record that is not known', /unknown kind/, [...whole, of(Uint8Array.of(0x71, 1), Uint8Array.of(1))]],
+    ['a name that is not known', /unknown name/, [...whole, of(Uint8Array.of(0x6d, 0x78), Uint8Array.of(1))]],
+    ['a record without a key', /Needs 1 bytes/, [...whole, of(new Uint8Array(0), Uint8Array.of(1))]],
+    ['a record without a value', /no value/, [...whole, { key: znodeKey('/x'), value: undefined }]],
+    ['a key with a byte too many', /1 bytes too many/, longer(sessionKey(B), 'key')],
+    ['a value with a byte too many', /1 bytes too many/, longer(sessionKey(B), 'value')],
+  ])('refuses %s', (_what, reason, broken) => {
     expect(() => loadTree(broken, zxid)).toThrow(DecodeError);
+    expect(() => loadTree(broken, zxid)).toThrow(reason);
   });
 
   it('refuses a state that is at another zxid than its checkpoint, and to be used twice', () => {
