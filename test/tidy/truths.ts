@@ -5,6 +5,7 @@
 import * as limits from '@quorate/protocol';
 import { ERROR_CODES, ERRORS } from '@quorate/protocol';
 import { environmentName, KEY_NAMES, KEYS } from '@quorate/server/config';
+import { CHECKER_NAMES, PLANTED_FAULTS } from '@quorate/sim';
 import { readFiles } from './workspace.ts';
 
 type Rows = readonly (readonly string[])[];
@@ -59,8 +60,25 @@ function ports(): Rows {
   ];
 }
 
+/** checker */
+function checkers(): Rows {
+  return CHECKER_NAMES.map((name) => [name]);
+}
+
+/** fault | the rule that it breaks */
+function plantedFaults(): Rows {
+  return PLANTED_FAULTS.map(({ name, breaks }) => [name, breaks]);
+}
+
 /** Tables that must stand in exactly one document, with what the code says. */
-export const TRUTHS: Readonly<Record<string, () => Rows>> = { errors, limits: protocolLimits, config, ports };
+export const TRUTHS: Readonly<Record<string, () => Rows>> = {
+  errors,
+  limits: protocolLimits,
+  config,
+  ports,
+  checkers,
+  'planted-faults': plantedFaults,
+};
 
 /** Tables that other rules read. */
 export const READ_ELSEWHERE: readonly string[] = ['arrows', 'dependencies'];
