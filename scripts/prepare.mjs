@@ -39,7 +39,9 @@ function run(name, command, args) {
 }
 
 if (!isNodeNewEnough()) {
-  fail(`Node ${process.versions.node} is too old: Quorate needs ${NODE_LEAST.join('.')} or newer, see https://nodejs.org`);
+  fail(
+    `Node ${process.versions.node} is too old: Quorate needs ${NODE_LEAST.join('.')} or newer, see https://nodejs.org`,
+  );
 }
 const hash = createHash('sha256').update(readFileSync(LOCK)).digest('hex');
 if (!isInstalled(hash)) {
@@ -55,4 +57,8 @@ if (!existsSync(MARK) || readFileSync(MARK, 'utf8') !== hash) writeFileSync(MARK
 // `npm start` needs the command and what it imports; tests look at all packages.
 const isStart = process.env.npm_lifecycle_event === 'prestart';
 if (!existsSync(join(ROOT, 'packages/cli/dist/main.js'))) process.stderr.write('Building (tsc -b)...\n');
-run('tsc -b', process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b', ...(isStart ? ['packages/cli'] : [])]);
+run('tsc -b', process.execPath, [
+  join(ROOT, 'node_modules/typescript/bin/tsc'),
+  '-b',
+  ...(isStart ? ['packages/cli'] : []),
+]);

@@ -1,5 +1,5 @@
 /** The client against real members, in this process: every operation, and what becomes of sessions when members go. */
-import { connect, type Client, isCode, memberStatus } from '@quorate/client';
+import { type Client, connect, isCode, memberStatus } from '@quorate/client';
 import { TestEnsemble } from '@quorate/server/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 

@@ -17,7 +17,7 @@ import {
   type Zxid,
 } from '@quorate/protocol';
 import { type FrameReply, writeCall } from '@quorate/protocol/frames';
-import { CoordinationError, errorOfFailure, type ErrorCode, type Outcome } from './errors.ts';
+import { CoordinationError, type ErrorCode, errorOfFailure, type Outcome } from './errors.ts';
 import { Fifo } from './fifo.ts';
 
 export interface CallLimits {

@@ -3,7 +3,7 @@ import type { Client } from './api.ts';
 import { SessionClient } from './client.ts';
 import { Connection } from './connection.ts';
 import { CoordinationError } from './errors.ts';
-import { checkConnectOptions, type ConnectOptions, type FullOptions } from './options.ts';
+import { type ConnectOptions, checkConnectOptions, type FullOptions } from './options.ts';
 import { formatServer } from './servers.ts';
 import { type Dial, dialGrpc } from './stream.ts';
 

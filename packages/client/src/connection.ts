@@ -7,11 +7,11 @@
  */
 import { ByteWriter } from '@quorate/protocol';
 import { type AttachResponse, writeClientHello } from '@quorate/protocol/frames';
+import { shuffled } from './backoff.ts';
 import { Calls, type NewCall, type PendingCall } from './calls.ts';
 import { CoordinationError } from './errors.ts';
 import { Fifo } from './fifo.ts';
 import type { FullOptions } from './options.ts';
-import { shuffled } from './backoff.ts';
 import { formatServer } from './servers.ts';
 import { ClientSession } from './session.ts';
 import { type Command, type Input, SessionMachine } from './session-machine.ts';

@@ -2,7 +2,7 @@
  * The one class of errors that the client rejects with, and what each failure of the wire becomes in it.
  * Mistakes of the caller in the shape of an argument are TypeError or RangeError instead.
  */
-import { type ErrorCode as ProtocolCode, ERRORS, isOutcomeKnown, type OpFailure } from '@quorate/protocol';
+import { ERRORS, isOutcomeKnown, type OpFailure, type ErrorCode as ProtocolCode } from '@quorate/protocol';
 
 /**
  * What went wrong; switch on this. Those of the ensemble are explained in its error table. Those of the client:

@@ -1,7 +1,7 @@
 /** C084: odd options are refused at once and by name; every legal way to list members is read right. */
 import { describe, expect, it } from 'vitest';
 import { connect } from './connect.ts';
-import { checkConnectOptions, checkTimeout, type ConnectOptions } from './options.ts';
+import { type ConnectOptions, checkConnectOptions, checkTimeout } from './options.ts';
 import { formatServer, parseServers } from './servers.ts';
 
 const shown = (servers: string | readonly string[]) => parseServers(servers).servers.map(formatServer);

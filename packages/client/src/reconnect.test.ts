@@ -1,5 +1,5 @@
 /** The client when members die, fall silent or refuse, over real sockets. Nothing here measures time. */
-import { createServer, type Server as TcpServer, type Socket } from 'node:net';
+import { createServer, type Socket, type Server as TcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Client } from './api.ts';
 import { connect } from './connect.ts';

@@ -5,7 +5,7 @@
 import type { CallOptions, Client } from '@quorate/client';
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
 import { Interrupted, sayFailure, UsageError } from './failure.ts';
-import { type Output, SERVERS_DEFAULT, settle, type Settings, type SharedFlags, TIMEOUT_DEFAULT } from './settings.ts';
+import { type Output, SERVERS_DEFAULT, type Settings, type SharedFlags, settle, TIMEOUT_DEFAULT } from './settings.ts';
 
 /** What a command prints: one of these is asked for. */
 export interface Result {

@@ -8,7 +8,7 @@ import { expectedVersion } from './expected-version.ts';
 import { exitCodeOf, Interrupted, UsageError } from './failure.ts';
 import { DATA_BYTES_MAX, readData } from './input.ts';
 import { dataFields, hex, isoTime, statFields, statText } from './render.ts';
-import { parseDuration, settle, SERVERS_DEFAULT } from './settings.ts';
+import { parseDuration, SERVERS_DEFAULT, settle } from './settings.ts';
 
 const flags = { servers: undefined, timeout: undefined, output: 'text' };
 

@@ -154,7 +154,7 @@ export class Election {
   }
 
   #isCandidate(sid: Sid): boolean {
-    const { config, links, isVoting } = this.#context;
-    return sid === config.sid || (isVoting.call(this.#context, sid) && links.has(sid));
+    const context = this.#context;
+    return sid === context.config.sid || (context.isVoting(sid) && context.links.has(sid));
   }
 }

@@ -351,8 +351,10 @@ function describe(message: ZabMessage): string {
 
 function show(value: unknown): string {
   if (typeof value === 'bigint') return formatZxid(value);
-  if (Array.isArray(value))
-    return `[${value.map((item) => show(item.zxid ?? String.fromCharCode(...item.key))).join(' ')}]`;
+  if (Array.isArray(value)) {
+    const items = value as readonly (LogRecord | StateRecord)[];
+    return `[${items.map((item) => show('zxid' in item ? item.zxid : String.fromCharCode(...item.key))).join(' ')}]`;
+  }
   if (typeof value === 'object' && value !== null) {
     return `(${Object.entries(value)
       .map(([name, field]) => `${name}=${show(field)}`)

@@ -153,7 +153,7 @@ describe('votes', () => {
     expect(other.take('notification')).toContainEqual({
       kind: 'notification',
       state: 'looking',
-      round: expect.any(Number),
+      round: expect.any(Number) as number,
       vote: { leader: 1, peerEpoch: 1, zxid: ZERO_ZXID },
     });
     expect(other.zab.status.round).toBeGreaterThan(4);

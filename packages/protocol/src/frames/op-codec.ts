@@ -2,9 +2,10 @@
  * The bytes of the requests in a Call: CreateRequest, DeleteRequest, ... of znode_service.proto.
  * What a request asks is not judged here; a mode that this build does not know is a fault of that call alone.
  */
+
+import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
 import type { Op } from '../op.ts';
-import { unreachable } from '../assert.ts';
 import type { CallFault } from './frame.ts';
 import {
   beginMessage,

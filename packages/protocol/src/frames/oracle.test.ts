@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../bytes.ts';
 import { ERROR_CODES, ERRORS } from '../errors.ts';
-import { loadProtos, serviceOf, SESSION_SERVICE } from '../grpc/index.ts';
+import { loadProtos, SESSION_SERVICE, serviceOf } from '../grpc/index.ts';
 import type { Answer, Op } from '../op.ts';
 import { toSessionId } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';

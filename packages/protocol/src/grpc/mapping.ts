@@ -8,7 +8,7 @@ import { ERRORS } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
 import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
-import { toSessionId, type SessionId } from '../session-id.ts';
+import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
 import { toZxid, type Zxid } from '../zxid.ts';
 import type {
