@@ -72,6 +72,8 @@ export interface ClientKnobs {
   /** Znodes that all clients fight over. */
   readonly contended: number;
   readonly deadlineMaxMs: number;
+  /** A client on a stream that waits for longer than this goes elsewhere. */
+  readonly patienceUs: number;
   /** Mean time after which a client moves by itself, closes its session, or falls silent until it expires. */
   readonly moveUs: number;
   readonly closeUs: number;
@@ -154,6 +156,7 @@ function drawClients(random: Random): ClientKnobs {
     pipeline: random.chance(0.3) ? 1 : random.between(2, 12),
     contended: random.between(1, 5),
     deadlineMaxMs: random.skewed(100, 4_000),
+    patienceUs: random.skewed(30, 2_000) * MS,
     moveUs: random.skewed(500, 10_000) * MS,
     closeUs: random.skewed(1_000, 20_000) * MS,
     silenceUs: random.skewed(1_000, 20_000) * MS,

@@ -190,6 +190,8 @@ export class Nemesis {
     for (const a of here) for (const b of there) this.#cut(a, b, breaks);
     this.#forAWhile(() => {
       note(`partition [${here.join()}] from [${there.join()}] ends`);
+      // A leader that is lost right then: those who come back meet one that knows nothing of what they missed.
+      if (!this.#isOver && random.chance(0.3)) this.#crash(this.#leader());
       for (const a of here)
         for (const b of there) {
           network.unblock(a, b);

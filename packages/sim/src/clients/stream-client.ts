@@ -37,6 +37,8 @@ export class StreamClient implements Client {
   readonly #workload: Workload;
   #session: Session | undefined;
   #stream: Stream | undefined;
+  /** The member that it was connected to last: the next one is another. */
+  #before: Front | undefined;
   #inFlight = 0;
   #isQuiet = false;
   #isSilent = false;
@@ -111,7 +113,7 @@ export class StreamClient implements Client {
   #connect(): void {
     const { random, fronts, schedule } = this.#options;
     if (this.#isSilent || this.#stream !== undefined) return;
-    const front = pickFront(random, fronts);
+    const front = pickFront(random, fronts, this.#before);
     if (front === undefined) {
       schedule.after(random.between(10, 60) * MS, () => this.#connect());
       return;
@@ -161,6 +163,7 @@ export class StreamClient implements Client {
     const stream = this.#connectTo(front);
     const { attachment } = stream;
     const view = { session: id, attachment, op: { kind: 'attachSession' }, linearizable: false } as const;
+    const isAnswered = this.#loseHeart(stream);
     front.ask(
       view,
       this.#deadlineMs(),
@@ -174,6 +177,7 @@ export class StreamClient implements Client {
         deadlineMs,
       }),
       (reply) => {
+        isAnswered();
         if (reply.kind === 'ready') stream.readyUs = this.#options.schedule.nowUs;
         else if (reply.kind === 'answer') {
           const { result } = reply.answer;
@@ -192,6 +196,7 @@ export class StreamClient implements Client {
       attachment: front.connect((closed) => this.#closed(stream, closed)),
     };
     this.#stream = stream;
+    this.#before = front;
     return stream;
   }
 
@@ -236,6 +241,7 @@ export class StreamClient implements Client {
   #call(stream: Stream, session: Session, { op, linearizable }: Draw): void {
     const { attachment } = stream;
     this.#inFlight += 1;
+    const isAnswered = this.#loseHeart(stream);
     stream.front.ask(
       { session: session.id, attachment, op, linearizable },
       this.#deadlineMs(),
@@ -244,6 +250,7 @@ export class StreamClient implements Client {
         call: { callId, session: session.id, attachment, token: undefined, op, linearizable, deadlineMs },
       }),
       (reply) => {
+        isAnswered();
         this.#inFlight -= 1;
         this.#workload.learn(op, reply);
         if (op.kind === 'closeSession') session.isClosing = false;
@@ -263,6 +270,18 @@ export class StreamClient implements Client {
     const stream = this.#stream;
     if (stream?.readyUs !== undefined && !this.#isSilent) stream.front.heard(stream.attachment);
     schedule.after((this.#session?.timeoutMs ?? timeoutMs) * MS * 0.3, () => this.#ping());
+  }
+
+  /** A client that waits for too long goes elsewhere, as any would. Returns what to call when the answer has come. */
+  #loseHeart(stream: Stream): () => void {
+    const { schedule, random, knobs } = this.#options;
+    let isWaiting = true;
+    schedule.after(knobs.patienceUs, () => {
+      if (isWaiting && this.#stream === stream && !this.#isQuiet) this.#leave(random.chance(0.3));
+    });
+    return () => {
+      isWaiting = false;
+    };
   }
 
   #move(): void {
