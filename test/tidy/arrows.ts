@@ -78,17 +78,13 @@ export function arrowFaults(packages: readonly Package[], arrows: Arrows): reado
   return faults;
 }
 
-/** Folders of one package that must not import each other: `core` keeps agreement and tree apart. */
-export function crossingFaults(files: readonly SourceFile[], a: string, b: string): readonly string[] {
-  const faults: string[] = [];
-  for (const file of files) {
-    const other = file.path.startsWith(a) ? b : file.path.startsWith(b) ? a : undefined;
-    if (other === undefined) continue;
-    for (const { specifier, line } of importsOf(file.text)) {
-      if (specifier.startsWith('.') && join(dirname(file.path), specifier).startsWith(other)) {
-        faults.push(`${file.path}:${line}: imports ${specifier}: ${a} and ${b} do not know each other`);
-      }
-    }
-  }
-  return faults;
+/** Imports from one folder into another that it must not know: `core` keeps agreement and tree apart. */
+export function crossingFaults(files: readonly SourceFile[], from: string, to: string): readonly string[] {
+  return files
+    .filter((file) => file.path.startsWith(from))
+    .flatMap((file) =>
+      importsOf(file.text)
+        .filter(({ specifier }) => specifier.startsWith('.') && join(dirname(file.path), specifier).startsWith(to))
+        .map(({ specifier, line }) => `${file.path}:${line}: imports ${specifier}: ${from} does not know ${to}`),
+    );
 }
