@@ -132,7 +132,7 @@ export class Ensemble {
     const options = (name: string) => {
       const random = this.random.fork(name);
       const { sessionTimeoutMinMs } = knobs.timing;
-      const timeoutMs = random.between(sessionTimeoutMinMs, 3 * sessionTimeoutMinMs);
+      const timeoutMs = random.between(sessionTimeoutMinMs, 2 * sessionTimeoutMinMs);
       return {
         name,
         schedule,

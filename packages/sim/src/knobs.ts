@@ -102,7 +102,7 @@ const MS = 1_000;
 /** Timings about ten times shorter than in production, in the same proportions, so that a short run sees many elections. */
 function drawTiming(random: Random): Timing {
   const heartbeatMs = random.skewed(40, 120);
-  const tickMs = heartbeatMs * random.between(3, 8);
+  const tickMs = heartbeatMs * random.between(3, 5);
   const syncTimeoutMs = heartbeatMs * random.between(4, 10);
   return {
     tickMs,
@@ -133,17 +133,17 @@ function drawFaults(random: Random): FaultKnobs {
   const every = (probability: number, minMs: number, maxMs: number): number =>
     random.chance(probability) ? random.skewed(minMs, maxMs) * MS : 0;
   return {
-    crashUs: every(0.7, 300, 3_000),
-    aimedCrashUs: every(0.6, 150, 1_500),
-    crashAllUs: every(0.25, 1_500, 5_000),
-    stopUs: every(0.3, 500, 4_000),
-    pauseUs: every(0.4, 300, 3_000),
-    severUs: every(0.5, 100, 2_000),
-    partitionUs: every(0.6, 300, 3_000),
-    oneWayUs: every(0.4, 300, 3_000),
-    slowDiskUs: every(0.4, 300, 3_000),
-    lastsUs: random.skewed(50, 1_500) * MS,
-    downUs: random.skewed(20, 1_000) * MS,
+    crashUs: every(0.5, 300, 3_000),
+    aimedCrashUs: every(0.5, 150, 1_500),
+    crashAllUs: every(0.25, 1_000, 4_000),
+    stopUs: every(0.25, 500, 4_000),
+    pauseUs: every(0.3, 300, 3_000),
+    severUs: every(0.4, 100, 2_000),
+    partitionUs: every(0.5, 300, 3_000),
+    oneWayUs: every(0.3, 300, 3_000),
+    slowDiskUs: every(0.3, 300, 3_000),
+    lastsUs: random.skewed(50, 1_000) * MS,
+    downUs: random.skewed(20, 500) * MS,
   };
 }
 
@@ -190,7 +190,7 @@ export function drawKnobs(seed: number): Knobs {
     member: {
       turnEventsMax: random.chance(0.3) ? 1 : random.between(2, 30),
       busyMaxUs: random.skewed(10, 3_000),
-      tickUs: random.between(10, Math.floor(Math.min(50, timing.heartbeatMs / 2))) * MS,
+      tickUs: random.between(15, Math.floor(Math.min(50, timing.heartbeatMs / 2))) * MS,
       chunkBytes: random.skewed(100, 5_000),
       recoveryRecordsMax: random.skewed(1, 200),
       lateChance: random.chance(0.3) ? 0.3 : 0,
@@ -198,7 +198,7 @@ export function drawKnobs(seed: number): Knobs {
     },
     faults: drawFaults(random),
     clients: drawClients(random),
-    faultsUs: random.between(1_500, 4_000) * MS,
+    faultsUs: random.between(2_000, 5_000) * MS,
     healUs: (10 * timing.initTimeoutMs + 2_000) * MS,
   };
 }

@@ -120,5 +120,5 @@ function waitFor({ schedule }: Ensemble, untilUs: number, condition: () => boole
 
 /** The longest that a session which nobody keeps can last: its timeout, a bucket, and the word's way to the leader. */
 function sessionsEndUs({ timing }: Knobs): number {
-  return (3 * timing.sessionTimeoutMinMs + 3 * timing.tickMs + 500) * MS;
+  return (2 * timing.sessionTimeoutMinMs + 2 * timing.tickMs + 400) * MS;
 }

@@ -12,7 +12,7 @@ import type { Front, Reply } from './front.ts';
 import { QUEUE, ROOT } from './workload.ts';
 
 /** Most paths that are read at each member. */
-const SWEEP_MAX = 25;
+const SWEEP_MAX = 15;
 /** Calls in flight at one member. */
 const IN_FLIGHT_MAX = 3;
 const RETRY_US = 20_000;
