@@ -35,6 +35,7 @@ export function noCoverage(): Coverage {
 
 export class CoverageCounter implements Checker {
   readonly name = 'coverage';
+  readonly kinds = ['crashed', 'checkpointed', 'called', 'attached', 'sessionEnded', 'issued', 'sent'] as const;
   readonly counts = noCoverage();
 
   observe(observation: Observation): void {

@@ -19,10 +19,7 @@ interface Deletes {
 
 export class AcknowledgedWritesChecker implements Checker {
   readonly name = 'acknowledged-writes';
-
-  observe(): void {
-    // Only the whole history shows it.
-  }
+  readonly kinds = [] as const;
 
   finish(ledger: Ledger): void {
     const index = new WriteIndex(ledger);

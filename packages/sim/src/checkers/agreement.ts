@@ -11,6 +11,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class AgreementChecker implements Checker {
   readonly name = 'agreement';
+  readonly kinds = ['started', 'status', 'issued', 'durable'] as const;
 
   observe(observation: Observation, ledger: Ledger): void {
     const [conflict] = ledger.conflicts;

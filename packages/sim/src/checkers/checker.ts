@@ -6,8 +6,10 @@ import { type Observation, Violation } from '../observation.ts';
 export interface Checker {
   /** As printed with a violation; also the name of the file. */
   readonly name: string;
-  /** Called with each observation in order, after the ledger has taken it in. */
-  observe(observation: Observation, ledger: Ledger): void;
+  /** The kinds of observation that it wants to see. */
+  readonly kinds: readonly Observation['kind'][];
+  /** Called with each observation of these kinds in order, after the ledger has taken it in. */
+  observe?(observation: Observation, ledger: Ledger): void;
   /** Called once, after the last observation, for what only the whole history shows. */
   finish?(ledger: Ledger): void;
 }
@@ -21,14 +23,18 @@ export function violated(checker: Checker, message: string): never {
 export class Judge {
   readonly ledger = new Ledger();
   readonly #checkers: readonly Checker[];
+  readonly #byKind = new Map<Observation['kind'], Checker[]>();
 
   constructor(checkers: readonly Checker[]) {
     this.#checkers = checkers;
+    for (const checker of checkers) {
+      for (const kind of checker.kinds) this.#byKind.set(kind, [...(this.#byKind.get(kind) ?? []), checker]);
+    }
   }
 
   observe(observation: Observation): void {
     this.ledger.note(observation);
-    for (const checker of this.#checkers) checker.observe(observation, this.ledger);
+    for (const checker of this.#byKind.get(observation.kind) ?? []) checker.observe?.(observation, this.ledger);
   }
 
   finish(): void {

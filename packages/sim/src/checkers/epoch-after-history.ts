@@ -10,6 +10,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class EpochAfterHistoryChecker implements Checker {
   readonly name = 'epoch-after-history';
+  readonly kinds = ['sent', 'durable', 'started'] as const;
   /** For each epoch and learner: the end of the history that its leader declared to it last. */
   readonly #ends = new Map<string, Zxid>();
   /** What each disk held last. A learner that comes back in the same epoch adopts nothing new. */

@@ -5,6 +5,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class EqualDigestChecker implements Checker {
   readonly name = 'equal-digest';
+  readonly kinds = ['status', 'started'] as const;
   readonly #digests = new Map<Zxid, { readonly digest: bigint; readonly sid: Sid }>();
 
   observe(observation: Observation): void {

@@ -9,6 +9,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class LivenessChecker implements Checker {
   readonly name = 'liveness';
+  readonly kinds = ['healed', 'settled'] as const;
   #isHealed = false;
   #isSettled = false;
 

@@ -4,6 +4,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class NoFailureChecker implements Checker {
   readonly name = 'no-failure';
+  readonly kinds = ['failed'] as const;
 
   observe(observation: Observation): void {
     if (observation.kind === 'failed')

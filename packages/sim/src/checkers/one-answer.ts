@@ -9,6 +9,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class OneAnswerChecker implements Checker {
   readonly name = 'one-answer';
+  readonly kinds = ['answered', 'attached', 'alive'] as const;
 
   observe(observation: Observation, ledger: Ledger): void {
     if (observation.kind !== 'answered' && observation.kind !== 'attached' && observation.kind !== 'alive') return;

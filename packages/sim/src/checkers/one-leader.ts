@@ -9,6 +9,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class OneLeaderChecker implements Checker {
   readonly name = 'one-leader';
+  readonly kinds = ['status', 'sent'] as const;
   readonly #leaders = new Map<Epoch, string>();
 
   observe(observation: Observation): void {

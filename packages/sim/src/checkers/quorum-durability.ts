@@ -10,6 +10,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class QuorumDurabilityChecker implements Checker {
   readonly name = 'quorum-durability';
+  readonly kinds = ['status'] as const;
   #checked: Zxid = ZERO_ZXID;
 
   observe(observation: Observation, ledger: Ledger): void {

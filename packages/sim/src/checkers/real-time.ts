@@ -11,6 +11,7 @@ import { type Checker, violated } from './checker.ts';
 
 export class RealTimeChecker implements Checker {
   readonly name = 'real-time';
+  readonly kinds = ['called', 'answered'] as const;
   /** The latest zxid of any answer so far. */
   #shown: Zxid = ZERO_ZXID;
   /** What had been shown when each call that is in flight began. */

@@ -15,6 +15,7 @@ interface Promised {
 
 export class RecoveryChecker implements Checker {
   readonly name = 'recovery';
+  readonly kinds = ['issued', 'durable', 'crashed', 'started'] as const;
   readonly #promised = new Map<Sid, Promised>();
   /** Truncations handed over and not yet reported, oldest first. */
   readonly #cuts = new Map<Sid, Zxid[]>();

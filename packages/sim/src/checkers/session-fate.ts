@@ -13,6 +13,7 @@ import { WriteIndex } from './write-index.ts';
 
 export class SessionFateChecker implements Checker {
   readonly name = 'session-fate';
+  readonly kinds = ['attached', 'sessionLeft', 'sessionEnded'] as const;
   /** Sessions whose clients should still have them at the end, and those that should be gone. */
   readonly #live = new Set<SessionId>();
   readonly #dead = new Set<SessionId>();

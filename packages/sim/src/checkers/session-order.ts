@@ -13,6 +13,7 @@ import { WriteIndex } from './write-index.ts';
 
 export class SessionOrderChecker implements Checker {
   readonly name = 'session-order';
+  readonly kinds = ['answered', 'crashed'] as const;
   /** The last call that was answered on each attachment. */
   readonly #lastAnswered = new Map<number, CallRecord>();
   /** What has been shown, by session; for unary calls by member and session. */
