@@ -49,6 +49,7 @@ function shapeOf(value: unknown): string {
     return value.length > 4
       ? `[${value.length}: ${shapeOf(value[0])} .. ${shapeOf(value.at(-1))}]`
       : `[${value.map(shapeOf).join(', ')}]`;
+  if (typeof value === 'string') return JSON.stringify(value).slice(1, -1);
   if (typeof value !== 'object' || value === null) return String(value);
   const { kind, ...rest } = value as { readonly kind?: string };
   const fields = Object.entries(rest).map(([key, field]) => `${key}=${shapeOf(field)}`);

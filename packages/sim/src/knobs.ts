@@ -123,7 +123,7 @@ function drawLimits(random: Random): Limits {
     ...DEFAULT_LIMITS,
     outstandingMax: random.chance(0.2) ? random.between(4, 16) : DEFAULT_LIMITS.outstandingMax,
     historyBytesMax: random.skewed(200, 200_000),
-    epochTxnsMax: random.chance(0.15) ? random.skewed(10, 500) : DEFAULT_LIMITS.epochTxnsMax,
+    epochTxnsMax: random.chance(0.15) ? random.skewed(60, 500) : DEFAULT_LIMITS.epochTxnsMax,
     checkpointBytes: random.skewed(2_000, 1_000_000),
     checkpointTxns: random.skewed(10, 2_000),
   };

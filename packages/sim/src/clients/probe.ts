@@ -91,8 +91,10 @@ export class Probe {
         call: { callId, session: NO_SESSION, attachment: 0, token: undefined, op, linearizable, deadlineMs },
       }),
       (reply) => {
-        if (isRetryable(reply) && this.#schedule.nowUs + RETRY_US < this.#untilUs) {
-          this.#schedule.after(RETRY_US, () => this.#askNow(front, op, linearizable));
+        if (isWorthAnother(reply) && this.#schedule.nowUs + RETRY_US < this.#untilUs) {
+          // A write of unknown outcome is never sent again as it is: its value must stand in the history once.
+          const again = op.kind === 'create' ? this.#create(op.path, op.sequential) : op;
+          this.#schedule.after(RETRY_US, () => this.#askNow(front, again, linearizable));
           return;
         }
         if (!isFine(reply)) this.failures.push(`${op.kind} at member ${front.sid}: ${describe(reply)}`);
@@ -105,8 +107,9 @@ export class Probe {
   }
 }
 
-function isRetryable(reply: Reply): boolean {
-  return reply.kind === 'answer' && reply.answer.result.kind === 'error' && ERRORS[reply.answer.result.code].retryable;
+function isWorthAnother(reply: Reply): boolean {
+  if (reply.kind !== 'answer' || reply.answer.result.kind !== 'error') return false;
+  return ERRORS[reply.answer.result.code].retryable || fateOf(reply.answer) === 'unknown';
 }
 
 function isFine(reply: Reply): boolean {
