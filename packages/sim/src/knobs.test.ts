@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeKnobs, drawKnobs } from './knobs.ts';
+import { describeKnobs, drawKnobs, isCalm } from './knobs.ts';
 
 const many = Array.from({ length: 300 }, (_, seed) => drawKnobs(seed));
 
@@ -26,8 +26,16 @@ test('timings keep the order that a configuration must keep', () => {
 });
 
 test('every kind of fault is on in some runs and off in others', () => {
-  for (const name of Object.keys(drawKnobs(0).faults).filter((each) => each !== 'lastsUs' && each !== 'downUs')) {
+  const { lastsUs, outlastsUs, downUs, ...kinds } = drawKnobs(0).faults;
+  expect(Math.min(lastsUs, outlastsUs, downUs)).toBeGreaterThan(0);
+  for (const name of Object.keys(kinds)) {
     const rates = many.map(({ faults }) => faults[name as keyof typeof faults]);
     expect([name, rates.some((us) => us > 0), rates.some((us) => us === 0)]).toEqual([name, true, true]);
   }
+});
+
+test('some runs are without faults, most are not', () => {
+  const calm = many.filter(({ faults }) => isCalm(faults)).length;
+  expect(calm).toBeGreaterThan(0);
+  expect(calm).toBeLessThan(many.length / 10);
 });

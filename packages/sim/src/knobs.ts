@@ -54,8 +54,15 @@ export interface FaultKnobs {
   readonly slowDiskUs: number;
   /** A fault that has a length lasts this long on average. */
   readonly lastsUs: number;
+  /** The same for partitions and pauses: in half of the runs long enough to outlast every timeout. */
+  readonly outlastsUs: number;
   /** A crashed member stays away this long on average. */
   readonly downUs: number;
+}
+
+/** True when no kind of fault is on. */
+export function isCalm({ lastsUs, outlastsUs, downUs, ...rates }: FaultKnobs): boolean {
+  return Object.values(rates).every((us) => us === 0) && Math.min(lastsUs, outlastsUs, downUs) > 0;
 }
 
 export interface ClientKnobs {
@@ -129,7 +136,7 @@ function drawLimits(random: Random): Limits {
   };
 }
 
-function drawFaults(random: Random): FaultKnobs {
+function drawFaults(random: Random, timing: Timing): FaultKnobs {
   const every = (probability: number, minMs: number, maxMs: number): number =>
     random.chance(probability) ? random.skewed(minMs, maxMs) * MS : 0;
   return {
@@ -143,6 +150,7 @@ function drawFaults(random: Random): FaultKnobs {
     oneWayUs: every(0.3, 300, 3_000),
     slowDiskUs: every(0.3, 300, 3_000),
     lastsUs: random.skewed(50, 1_000) * MS,
+    outlastsUs: (random.chance(0.5) ? random.skewed(50, 1_000) : timing.syncTimeoutMs * random.between(2, 4)) * MS,
     downUs: random.skewed(20, 500) * MS,
   };
 }
@@ -196,7 +204,7 @@ export function drawKnobs(seed: number): Knobs {
       lateChance: random.chance(0.3) ? 0.3 : 0,
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
     },
-    faults: drawFaults(random),
+    faults: drawFaults(random, timing),
     clients: drawClients(random),
     faultsUs: random.between(2_000, 5_000) * MS,
     healUs: (10 * timing.initTimeoutMs + 2_000) * MS,

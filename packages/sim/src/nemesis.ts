@@ -107,13 +107,13 @@ export class Nemesis {
   }
 
   /** Undoes something after a while, or at the heal. */
-  #forAWhile(undo: () => void): void {
-    const { schedule, random, knobs } = this.#options;
+  #forAWhile(undo: () => void, meanUs = this.#options.knobs.lastsUs): void {
+    const { schedule, random } = this.#options;
     const once = (): void => {
       if (this.#undo.delete(once)) undo();
     };
     this.#undo.add(once);
-    schedule.after(random.wait(knobs.lastsUs), once);
+    schedule.after(random.wait(meanUs), once);
   }
 
   #anyUp(): Member | undefined {
@@ -169,7 +169,7 @@ export class Nemesis {
     this.#forAWhile(() => {
       note(`member ${member.sid} goes on`);
       member.resume();
-    });
+    }, this.#options.knobs.outlastsUs);
   }
 
   #sever(): void {
@@ -181,9 +181,12 @@ export class Nemesis {
 
   /** Splits the members in two; connections across break at once or only fall silent. */
   #partition(): void {
-    const { random, network, note } = this.#options;
-    const sids = random.shuffle(this.#sids);
-    const size = random.between(1, sids.length - 1);
+    const { random, network, note, knobs } = this.#options;
+    const leader = random.chance(0.4) ? this.#leader()?.sid : undefined;
+    const others = random.shuffle(this.#sids).filter((sid) => sid !== leader);
+    const sids = leader === undefined ? others : [leader, ...others];
+    // A leader that is cut off is most often in the smaller part.
+    const size = random.between(1, leader === undefined ? sids.length - 1 : Math.ceil(sids.length / 2) - 1);
     const [here, there] = [sids.slice(0, size), sids.slice(size)];
     const breaks = random.chance(0.5);
     note(`partition [${here.join()}] from [${there.join()}], ${breaks ? 'links break' : 'silent'}`);
@@ -199,7 +202,7 @@ export class Nemesis {
           // What was silent for long has broken, or goes on with all that waited.
           if (random.chance(0.5)) network.sever(a, b);
         }
-    });
+    }, knobs.outlastsUs);
   }
 
   #cut(a: Sid, b: Sid, breaks: boolean): void {

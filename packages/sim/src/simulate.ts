@@ -6,7 +6,7 @@ import { allCheckers } from './checkers/all.ts';
 import { Probe } from './clients/probe.ts';
 import { type Coverage, CoverageCounter } from './coverage.ts';
 import { Ensemble } from './ensemble.ts';
-import { drawKnobs, type Knobs } from './knobs.ts';
+import { drawKnobs, isCalm, type Knobs } from './knobs.ts';
 import { type Observation, Violation } from './observation.ts';
 import type { PlantedFault } from './planted/plant.ts';
 
@@ -61,10 +61,7 @@ export function simulate(seed: number, options: SimulationOptions = {}): Outcome
 function runPhases(ensemble: Ensemble): void {
   const { schedule, knobs, nemesis, clients, judge, fronts, random } = ensemble;
   ensemble.start();
-  const isCalm = Object.entries(knobs.faults).every(
-    ([name, us]) => name === 'lastsUs' || name === 'downUs' || us === 0,
-  );
-  if (isCalm) {
+  if (isCalm(knobs.faults)) {
     waitFor(ensemble, knobs.faultsUs, () => isWhole(ensemble));
     ensemble.healthySinceUs = schedule.nowUs;
   }

@@ -23,6 +23,8 @@ export class Workload {
   readonly #name: string;
   readonly #paths: readonly string[];
   readonly #hasSession: boolean;
+  /** How often a read asks to be linearizable. */
+  readonly #linearizableChance: number;
   /** The last version seen of a path. */
   readonly #versions = new Map<string, number>();
   /** Znodes that this client has created in the queue. */
@@ -37,6 +39,7 @@ export class Workload {
     this.#random = random;
     this.#name = options.name;
     this.#hasSession = options.hasSession;
+    this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
     this.#paths = Array.from({ length: options.knobs.contended }, (_, index) => `${ROOT}/c${index}`);
   }
 
@@ -45,7 +48,7 @@ export class Workload {
     this.#begun += 1;
     if (this.#begun === 1) return { op: this.#create(ROOT, false, false), linearizable: false };
     if (this.#begun === 2) return { op: this.#create(QUEUE, false, false), linearizable: false };
-    return { op: this.#draw(), linearizable: this.#random.chance(0.25) };
+    return { op: this.#draw(), linearizable: this.#random.chance(this.#linearizableChance) };
   }
 
   /** Takes what an answer teaches. */
