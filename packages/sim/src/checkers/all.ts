@@ -9,6 +9,7 @@ import { LivenessChecker } from './liveness.ts';
 import { NoFailureChecker } from './no-failure.ts';
 import { OneAnswerChecker } from './one-answer.ts';
 import { OneLeaderChecker } from './one-leader.ts';
+import { PromiseDurableChecker } from './promise-durable.ts';
 import { QuorumDurabilityChecker } from './quorum-durability.ts';
 import { RealTimeChecker } from './real-time.ts';
 import { RecoveryChecker } from './recovery.ts';
@@ -19,6 +20,7 @@ import { SessionOrderChecker } from './session-order.ts';
 export function allCheckers(): readonly Checker[] {
   return [
     new OneLeaderChecker(),
+    new PromiseDurableChecker(),
     new EpochAfterHistoryChecker(),
     new RecoveryChecker(),
     new AgreementChecker(),
