@@ -14,6 +14,7 @@
  * Source: Zab paper §V phase 2; reference §9.5, §9.6, §9.11.
  */
 import { assert, formatZxid, type Zxid } from '@quorate/protocol';
+import { commitByQuorum } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
 import type { History } from './history.ts';
 import { dropLearner, type Leadership, type Learner } from './leadership.ts';
@@ -105,6 +106,8 @@ export function takeAckNewLeader(context: ZabContext, leadership: Leadership, le
   learner.stage = 'active';
   learner.acked = learner.newLeaderZxid;
   if (learner.votes) leadership.newLeaderAcks.add(learner.sid);
+  // What it was synchronized with is on its disk: that alone can be the acknowledgement that a proposal waits for.
+  commitByQuorum(context, leadership);
   if (leadership.isEstablished) sendUpToDate(context, learner);
 }
 
