@@ -12,6 +12,9 @@ import type { LogRecord } from './messages.ts';
 /** What a record costs in memory beside its payload, bytes; an estimate, for the bound only. */
 const RECORD_OVERHEAD = 120;
 
+/** Stands for the payload of a record that is not held any more. */
+const DROPPED = new Uint8Array(0);
+
 export class History {
   #base: Zxid;
   /** Records after base, ascending; those before #head have been dropped and wait for the array to be cut. */
@@ -157,6 +160,8 @@ export class History {
       if (record.zxid > bound) break;
       this.#bytes -= this.#cost(this.#head);
       this.#base = record.zxid;
+      // Its place is cut from the array later, with many others; its payload goes now.
+      this.#records[this.#head] = { zxid: record.zxid, payload: DROPPED };
       this.#head++;
     }
     if (this.#head > 1024 && this.#head * 2 > this.#records.length) this.#compact();

@@ -54,8 +54,6 @@ export function messageToLeader(
       break;
     case 'ackNewLeader':
       takeAckNewLeader(context, leadership, learner, message.epoch);
-      // A learner that comes back may make up the quorum for what was proposed while it was away.
-      commitByQuorum(context, leadership);
       break;
     case 'ack':
     case 'pong':

@@ -226,19 +226,6 @@ describe('Z7: what an earlier epoch left behind', () => {
 });
 
 describe('leadership', () => {
-  it('a learner that comes back makes up the quorum for what was proposed without it, with no further write', () => {
-    const ensemble = established();
-    ensemble.member(1).crash();
-    ensemble.member(2).crash();
-    ensemble.member(3).zab.propose(bytes('alone'));
-    ensemble.settle();
-    expect(ensemble.texts(3)).toEqual([]);
-    ensemble.member(2).restart();
-    ensemble.settle();
-    expect([ensemble.texts(3), ensemble.texts(2)]).toEqual([['alone'], ['alone']]);
-    expect(ensemble.member(3).current).toMatchObject({ kind: 'leading', epoch: 1 });
-  });
-
   it('C050: a leader that hears no quorum gives up within the sync timeout', () => {
     const ensemble = established();
     ensemble.cut(3, 1);
@@ -290,20 +277,6 @@ describe('leadership', () => {
     three.advance(100);
     expect(three.leader?.sid).toBe(2);
     expect(three.member(3).current.kind).toBe('following');
-  });
-
-  it('commits what waits for a quorum as soon as the member that completes it is synchronized', () => {
-    const ensemble = established();
-    ensemble.member(1).crash();
-    ensemble.member(2).crash();
-    const leader = ensemble.leader as FixtureMember;
-    leader.zab.propose(bytes('waits'));
-    ensemble.settle();
-    ensemble.member(2).restart();
-    ensemble.settle();
-    expect(ensemble.texts(3)).toEqual(['waits']);
-    expect(ensemble.texts(2)).toEqual(['waits']);
-    expect(ensemble.member(2).current.kind).toBe('following');
   });
 
   it('serves alone when it is the only voter', () => {
