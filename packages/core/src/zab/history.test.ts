@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { makeZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +13,13 @@ function filled(count: number): History {
   const history = new History(ZERO_ZXID);
   for (let i = 1; i <= count; i++) history.append(record(z(i)));
   return history;
+}
+
+/** A WeakRef that was made in this turn of the loop holds on; hence the wait for the next one. */
+async function collectGarbage(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }
 
 describe('history', () => {
@@ -80,6 +89,23 @@ describe('history', () => {
     expect(history.floor(z(49))).toBeUndefined();
     expect(history.floor(z(50))).toBe(z(50));
     expect(history.after(z(98)).map(({ zxid }) => zxid)).toEqual([z(99), z(100)]);
+  });
+
+  it('lets the payload of a dropped record go at once, not when its place is cut', async () => {
+    const history = new History(ZERO_ZXID);
+    const payloads = [1, 2, 3].map((counter) => {
+      const payload = new Uint8Array(8);
+      history.append({ zxid: z(counter), payload });
+      return new WeakRef(payload);
+    });
+    history.flush(z(3));
+    history.commit(z(3));
+    while (history.takeDeliverable());
+    history.takeUnissued();
+    history.trim(0, z(2));
+    await collectGarbage();
+    expect(payloads.map((payload) => payload.deref() !== undefined)).toEqual([false, false, true]);
+    expect([history.base, history.last, history.floor(z(2))]).toEqual([z(2), z(3), z(2)]);
   });
 
   it('finds the largest zxid not above another as a slow search does', () => {
