@@ -10,9 +10,10 @@ import type { Vote } from './messages.ts';
  * How far a learner's conversation has come. Each stage may only follow the one before it.
  *
  * informed: its followerInfo came · promised: it was told the epoch · acked: it accepted the epoch · streaming: a snapshot is
- * on its way · synchronizing: all history was sent, ackNewLeader is awaited · active: it follows
+ * on its way · catchingUp: a portion of the history is on its way, more is to follow · synchronizing: all history was sent,
+ * ackNewLeader is awaited · active: it follows
  */
-export type LearnerStage = 'informed' | 'promised' | 'acked' | 'streaming' | 'synchronizing' | 'active';
+export type LearnerStage = 'informed' | 'promised' | 'acked' | 'streaming' | 'catchingUp' | 'synchronizing' | 'active';
 
 export interface Learner {
   readonly sid: Sid;
@@ -35,6 +36,8 @@ export interface Learner {
   heardMs: number;
   /** Number of the snapshot stream under way to it. */
   stream: number | undefined;
+  /** The portion of history under way to it: what follows is held under `pin` until it has answered this ping. */
+  portion: { readonly ping: number; readonly pin: number } | undefined;
 }
 
 export class Leadership {
@@ -88,6 +91,7 @@ export class Leadership {
       pong: 0,
       heardMs: nowMs,
       stream: undefined,
+      portion: undefined,
     };
     this.learners.set(sid, learner);
     return learner;
@@ -117,6 +121,7 @@ export function dropLearner(context: ZabContext, leadership: Leadership, learner
     context.history.unpin(learner.stream);
     context.host.closeState(learner.stream);
   }
+  if (learner.portion !== undefined) context.history.unpin(learner.portion.pin);
   if (reason === undefined) return;
   context.host.trace('learnerDropped', { learner: learner.sid, reason });
   context.closeLink(learner.sid, learner.link, reason);

@@ -17,7 +17,7 @@ import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './di
 import type { EarlyFollower } from './election.ts';
 import { dropLearner, Leadership, leaderVote } from './leadership.ts';
 import type { ZabMessage } from './messages.ts';
-import { isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
+import { continueHistory, isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
 import { GO_ON, giveUp, type Verdict } from './verdict.ts';
 
 /** Begins to lead. `early` decided before this member knew. */
@@ -59,6 +59,7 @@ export function messageToLeader(
     case 'pong':
       takeFromLearner(context, leadership, learner, message);
       if (message.kind === 'ack') commitByQuorum(context, leadership);
+      else continueHistory(context, leadership, learner);
       return GO_ON;
     default:
       dropLearner(context, leadership, learner, `unexpected ${message.kind}`);

@@ -5,6 +5,7 @@
  *     truncate(after)         when it has more   →    cut (TRUNC)
  *     snapshot, stateChunk…, stateEnd            →    replace the state (SNAP), when history in memory does not reach back
  *     diff(records)…                             →    append (DIFF)
+ *     ping, when more history follows            →    pong, and the next portion comes
  *     newLeader(epoch, last)                     →    history on disk, then currentEpoch on disk      (Z2)
  *                                                ←    ackNewLeader
  *     a quorum: all of the history is committed
@@ -25,6 +26,12 @@ import { GO_ON, giveUp, type Verdict } from './verdict.ts';
 
 /** Payload bytes of one diff message; a longer history goes in several. */
 const DIFF_BYTES = 1024 * 1024;
+
+/** What history is sent before the learner has shown that it got it, bytes: a link's queue must never be full of it. */
+const PORTION_BYTES = 8 * DIFF_BYTES;
+
+/** What a record takes in a message beside its payload, bytes. */
+const RECORD_OVERHEAD = 24;
 
 /** Leader: begins with a learner that has accepted the epoch. */
 export function synchronize(context: ZabContext, leadership: Leadership, learner: Learner): void {
@@ -67,34 +74,68 @@ export function finishSnapshot(context: ZabContext, leadership: Leadership, lear
   context.host.closeState(stream);
 }
 
-/** Everything the leader has after `common`, then newLeader; from here on the learner gets every proposal. */
+/** Begins to send everything the leader has after `common`. */
 function sendHistory(context: ZabContext, leadership: Leadership, learner: Learner, common: Zxid): void {
-  const { history, host } = context;
-  const epoch = leadership.establishedEpoch;
-  const records = history.after(common);
-  for (const part of parts(records)) host.send(learner.sid, learner.link, { kind: 'diff', records: part });
-  learner.stage = 'synchronizing';
-  learner.sent = history.last;
-  learner.newLeaderZxid = history.last;
-  learner.heardMs = context.nowMs;
+  learner.sent = common;
   learner.acked = common;
-  host.trace('syncHistory', { learner: learner.sid, from: formatZxid(common), records: records.length });
-  host.send(learner.sid, learner.link, { kind: 'newLeader', epoch, lastZxid: history.last });
+  learner.heardMs = context.nowMs;
+  context.host.trace('syncHistory', {
+    learner: learner.sid,
+    from: formatZxid(common),
+    to: formatZxid(context.history.last),
+  });
+  sendPortion(context, leadership, learner);
 }
 
-function* parts(records: readonly LogRecord[]): Generator<readonly LogRecord[]> {
-  let part: LogRecord[] = [];
+/** The next portion, and after the last one newLeader: from there on the learner gets every proposal. */
+function sendPortion(context: ZabContext, leadership: Leadership, learner: Learner): void {
+  const { history, host } = context;
+  const { sid, link } = learner;
   let bytes = 0;
-  for (const record of records) {
-    if (bytes >= DIFF_BYTES) {
-      yield part;
-      part = [];
-      bytes = 0;
+  for (const part of parts(history.after(learner.sent))) {
+    if (bytes >= PORTION_BYTES) {
+      const portion = { ping: ++leadership.pingSeq, pin: context.nextStream++ };
+      learner.stage = 'catchingUp';
+      learner.portion = portion;
+      history.pin(portion.pin, learner.sent);
+      host.send(sid, link, { kind: 'ping', seq: portion.ping });
+      return;
     }
-    part.push(record);
-    bytes += record.payload.length;
+    host.send(sid, link, { kind: 'diff', records: part.records });
+    learner.sent = part.last;
+    bytes += part.bytes;
   }
-  if (part.length > 0) yield part;
+  learner.stage = 'synchronizing';
+  learner.newLeaderZxid = learner.sent;
+  host.send(sid, link, { kind: 'newLeader', epoch: leadership.establishedEpoch, lastZxid: learner.sent });
+}
+
+/** Leader: the learner has answered a ping. When it was that behind a portion of the history, the next one follows. */
+export function continueHistory(context: ZabContext, leadership: Leadership, learner: Learner): void {
+  const { portion } = learner;
+  if (portion === undefined || learner.pong < portion.ping) return;
+  learner.portion = undefined;
+  sendPortion(context, leadership, learner);
+  context.history.unpin(portion.pin);
+}
+
+interface Part {
+  readonly records: readonly LogRecord[];
+  readonly last: Zxid;
+  readonly bytes: number;
+}
+
+/** The records in parts that make one message each. */
+function* parts(records: readonly LogRecord[]): Generator<Part> {
+  let from = 0;
+  let bytes = 0;
+  for (const [at, { zxid, payload }] of records.entries()) {
+    bytes += payload.length + RECORD_OVERHEAD;
+    if (bytes < DIFF_BYTES && at < records.length - 1) continue;
+    yield { records: records.slice(from, at + 1), last: zxid, bytes };
+    from = at + 1;
+    bytes = 0;
+  }
 }
 
 /** Leader: a learner has the history and the epoch on its disk. */
