@@ -25,6 +25,8 @@ export type RequestMessage =
       readonly seq: number;
       readonly timeoutMs: number;
       readonly error: ErrorCode | undefined;
+      /** Last position in the leader's log: every write of an earlier owner is at or before it. */
+      readonly grantedAt: Zxid;
     }
   /** Leader → former owner: the session is attached elsewhere now. */
   | { readonly kind: 'sessionMoved'; readonly session: SessionId };

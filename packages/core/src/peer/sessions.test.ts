@@ -325,3 +325,41 @@ describe('one connection', () => {
     expect(ensemble.leader.peer!.status.sessions).toBe(0);
   });
 });
+
+describe('P10: a session that moved while its old member was cut off', () => {
+  /** The session writes at `entry`, which is cut off, then at `other`; then the leader dies. */
+  function moved() {
+    const ensemble = new TestEnsemble();
+    const [entry, other] = [ensemble.followers[0]!, ensemble.followers[1]!];
+    const { session } = ensemble.open(entry, 1, 10_000);
+    const deadlineMs = ensemble.now.monotonicMs + 60_000;
+    ensemble.isolate(entry);
+    const late = ensemble.submit(entry, create('/late'), { session, attachment: 1, deadlineMs });
+    ensemble.run();
+    ensemble.attach(other, 2, session);
+    return { ensemble, entry, other, session, late, leader: ensemble.leader };
+  }
+
+  it('ZOOKEEPER-710: its old write is not ordered after its new one, though the leader that knew is gone', () => {
+    const { ensemble, entry, other, session, late, leader } = moved();
+    const now = ensemble.submit(other, create('/now'), { session, attachment: 2 });
+    ensemble.run();
+    expect(shown(other, now)).toBe('create');
+    ensemble.kill(leader);
+    ensemble.heal();
+    ensemble.advance(2_000);
+    expect(codeOf(entry, late)).toBe('UNAVAILABLE');
+    expect(entry.closed.map(({ code }) => code)).toEqual(['SESSION_MOVED']);
+    expect(exists(ensemble, other, '/late')).toBe(false);
+    expect(ensemble.call(other, create('/next'), { session, attachment: 2 }).result.kind).toBe('create');
+  });
+
+  it('the member that it moved to is not taken for the old one by what the session wrote before', () => {
+    const { ensemble, other, session } = moved();
+    ensemble.advance(1_000);
+    expect(other.closed).toEqual([]);
+    const now = ensemble.submit(other, create('/now'), { session, attachment: 2 });
+    ensemble.run();
+    expect(shown(other, now)).toBe('create');
+  });
+});

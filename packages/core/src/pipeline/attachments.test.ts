@@ -1,8 +1,9 @@
-import type { SessionId } from '@quorate/protocol';
+import { makeZxid, type SessionId } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { Attachments } from './attachments.ts';
 
 const [S, T] = [1n as SessionId, 2n as SessionId];
+const grantedAt = makeZxid(3, 7);
 
 class Door {
   readonly closed: [number, string][] = [];
@@ -10,7 +11,7 @@ class Door {
 
   attach(number: number, session: SessionId, nowMs = 0, timeoutMs = 9_000): boolean {
     this.attachments.connecting(number);
-    return this.attachments.attach(number, session, timeoutMs, nowMs);
+    return this.attachments.attach(number, { session, timeoutMs, grantedAt }, nowMs);
   }
 }
 
@@ -32,7 +33,7 @@ describe('P8: a session', () => {
     expect(door.attachments.isConnected(1)).toBe(true);
     door.attachments.detached(1);
     expect(door.attachments.isConnected(1)).toBe(false);
-    expect(door.attachments.attach(1, S, 9_000, 0)).toBe(false);
+    expect(door.attachments.attach(1, { session: S, timeoutMs: 9_000, grantedAt }, 0)).toBe(false);
     expect(door.attachments.count).toBe(0);
   });
 
@@ -44,17 +45,34 @@ describe('P8: a session', () => {
     expect(door.attachments.connecting(1)).toBe(false);
   });
 
-  it('lets its attachment go when it ends, moves, or is not in a new tree', () => {
+  it('lets its attachment go when it ends or moves', () => {
+    const door = new Door();
+    door.attach(1, S);
+    door.attachments.lost(S, 'SESSION_EXPIRED', 'over');
+    door.attachments.lost(S, 'SESSION_EXPIRED', 'over');
+    expect(door.closed).toEqual([[1, 'SESSION_EXPIRED']]);
+  });
+
+  it('C071: is asked for again after a snapshot, unless it has ended', () => {
     const door = new Door();
     door.attach(1, S);
     door.attach(2, T);
-    door.attachments.lost(S, 'SESSION_EXPIRED', 'over');
-    door.attachments.lost(S, 'SESSION_EXPIRED', 'over');
-    door.attachments.closeUnknown((session) => session !== T);
+    door.attachments.jumped((session) => session !== T);
     expect(door.closed).toEqual([
-      [1, 'SESSION_EXPIRED'],
+      [1, 'UNAVAILABLE'],
       [2, 'SESSION_EXPIRED'],
     ]);
+  });
+
+  it('P10: has moved when another member wrote for it after it was granted here, and not before', () => {
+    const door = new Door();
+    door.attach(1, S);
+    door.attachments.writtenElsewhere(S, grantedAt);
+    door.attachments.writtenElsewhere(T, makeZxid(4, 1));
+    expect(door.closed).toEqual([]);
+    door.attachments.writtenElsewhere(S, makeZxid(3, 8));
+    expect(door.closed).toEqual([[1, 'SESSION_MOVED']]);
+    expect(door.attachments.isConnected(1)).toBe(false);
   });
 });
 

@@ -3,16 +3,21 @@
  * and how long a session may be held while there is no leader (architecture §3, "Failover that clients do not notice").
  * A session is attached here at most once (P8). It does not decide whether a session may attach (`session-calls.ts`).
  */
-import { assert, type ErrorCode, formatSessionId, type SessionId } from '@quorate/protocol';
+import { assert, type ErrorCode, formatSessionId, type SessionId, type Zxid } from '@quorate/protocol';
 
 export interface Attachment {
   /** Number given by the driver, never 0. */
   readonly number: number;
   readonly session: SessionId;
   readonly timeoutMs: number;
+  /** Writes of an earlier owner of the session are at or before this position, those of a later one after it. */
+  readonly grantedAt: Zxid;
   /** Monotonic time at which the ensemble, not only this member, last heard of the session. */
   toldMs: number;
 }
+
+/** What was granted to an attachment. */
+export type GrantedSession = Pick<Attachment, 'session' | 'timeoutMs' | 'grantedAt'>;
 
 /** Closes the stream or socket. */
 export type CloseAttachment = (attachment: number, code: ErrorCode, reason: string) => void;
@@ -62,13 +67,14 @@ export class Attachments {
   /**
    * The session is this attachment's from now on; one that had it here loses it. False when the client has gone meanwhile.
    */
-  attach(number: number, session: SessionId, timeoutMs: number, nowMs: number): boolean {
+  attach(number: number, granted: GrantedSession, nowMs: number): boolean {
+    const { session } = granted;
     if (!this.#connecting.delete(number)) return false;
     const before = this.#bySession.get(session);
     if (before !== undefined)
       this.#end(before, 'SESSION_MOVED', `Session ${formatSessionId(session)} was attached again`);
     assert(!this.#byNumber.has(number), () => `P8: attachment ${number} has a session already`);
-    const attachment = { number, session, timeoutMs, toldMs: nowMs };
+    const attachment = { number, ...granted, toldMs: nowMs };
     this.#byNumber.set(number, attachment);
     this.#bySession.set(session, attachment);
     return true;
@@ -111,6 +117,16 @@ export class Attachments {
     if (attachment !== undefined) this.#end(attachment, code, reason);
   }
 
+  /**
+   * A write by an attachment elsewhere took effect at `zxid`. P10: if the session was granted here before that, it has moved,
+   * though this member may have been cut off when it did: what it still holds of the session must not be ordered any more.
+   */
+  writtenElsewhere(session: SessionId, zxid: Zxid): void {
+    const attachment = this.#bySession.get(session);
+    if (attachment === undefined || zxid <= attachment.grantedAt) return;
+    this.lost(session, 'SESSION_MOVED', `Session ${formatSessionId(session)} is attached to another member now`);
+  }
+
   /** The leader is lost, and was last heard from at `leaderHeardMs`: what it was told after that may not have arrived. */
   leaderLost(leaderHeardMs: number): void {
     for (const attachment of this.#byNumber.values()) {
@@ -132,10 +148,14 @@ export class Attachments {
     this.#heard = new Set();
   }
 
-  /** Lets go of the sessions that `isKnown` does not know: the tree was replaced. */
-  closeUnknown(isKnown: (session: SessionId) => boolean): void {
+  /**
+   * The tree was replaced, and nobody saw what led to it: sessions that `isKnown` does not know have ended, and the others may
+   * have moved, so that their clients have to ask for them again.
+   */
+  jumped(isKnown: (session: SessionId) => boolean): void {
     for (const { session } of [...this.#byNumber.values()]) {
-      if (!isKnown(session)) this.lost(session, 'SESSION_EXPIRED', `Session ${formatSessionId(session)} has ended`);
+      if (isKnown(session)) this.lost(session, 'UNAVAILABLE', 'This member was far behind; the session may go on here');
+      else this.lost(session, 'SESSION_EXPIRED', `Session ${formatSessionId(session)} has ended`);
     }
   }
 

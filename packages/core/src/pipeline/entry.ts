@@ -137,7 +137,7 @@ export class Entry {
   /** The leader's answer to something that was asked. */
   fromLeader(message: Extract<RequestMessage, { kind: 'syncReply' | 'revalidated' | 'sessionMoved' }>): void {
     if (message.kind === 'syncReply') this.syncs.reply(message.seq, message.zxid, this.state.tree.lastZxid);
-    else if (message.kind === 'revalidated') this.claims.reply(message.seq, message.timeoutMs, message.error);
+    else if (message.kind === 'revalidated') this.claims.reply(message);
     else this.attachments.lost(message.session, 'SESSION_MOVED', 'The session is attached to another member now');
   }
 
@@ -146,7 +146,7 @@ export class Entry {
     const { sessions } = this.state.tree;
     this.outstanding.jumped();
     this.syncs.applied(zxid);
-    this.attachments.closeUnknown((session) => sessions.get(session) !== undefined);
+    this.attachments.jumped((session) => sessions.get(session) !== undefined);
   }
 
   /** P11: whoever was heard from is made known to the leader with the next heartbeat. */

@@ -12,8 +12,12 @@ export function finish(entry: Entry, desk: LeaderDesk | undefined, zxid: Zxid, t
   const { state, outstanding, syncs, attachments } = entry;
   state.tree.apply(zxid, txn);
   desk?.applied(zxid);
-  outstanding.delivered(txn.origin, zxid, txn);
+  const { origin, session, body } = txn;
+  // Before anything of this member is answered or forwarded again on the strength of an attachment that is no more.
+  const isElsewhere = origin.attached === true && origin.sid !== entry.options.sid && body.kind !== 'error';
+  if (isElsewhere) attachments.writtenElsewhere(session, zxid);
+  outstanding.delivered(origin, zxid, txn);
   syncs.applied(zxid);
-  if (txn.body.kind !== 'closeSession') return;
-  attachments.lost(txn.session, 'SESSION_EXPIRED', `Session ${formatSessionId(txn.session)} has ended`);
+  if (body.kind !== 'closeSession') return;
+  attachments.lost(session, 'SESSION_EXPIRED', `Session ${formatSessionId(session)} has ended`);
 }

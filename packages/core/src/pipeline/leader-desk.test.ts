@@ -112,7 +112,7 @@ describe('P10: a session', () => {
     leader.claim(3, true);
     expect(leader.replies).toEqual([
       [2, { kind: 'sessionMoved', session: S }],
-      [3, { kind: 'revalidated', seq: 5, timeoutMs: 4_000, error: undefined }],
+      [3, { kind: 'revalidated', seq: 5, timeoutMs: 4_000, error: undefined, grantedAt: expect.any(BigInt) }],
     ]);
     leader.order(2, create('/late'), { session: S, attached: true });
     leader.order(3, create('/now'), { session: S, attached: true });

@@ -114,7 +114,8 @@ export class LeaderDesk {
       this.#tracker.touch(session);
       if (own) this.#own(session, sid);
     }
-    this.#host.reply(sid, { kind: 'revalidated', seq, timeoutMs: known?.timeoutMs ?? 0, error });
+    const grantedAt = this.#host.lastLogged();
+    this.#host.reply(sid, { kind: 'revalidated', seq, timeoutMs: known?.timeoutMs ?? 0, error, grantedAt });
   }
 
   /** A member asks how far it must have applied. */

@@ -53,10 +53,11 @@ export class Preparation {
    * `ownerFault` is what the session's owner has to say; it is reported where the session check stands in the order.
    */
   prepare(request: WriteRequest, sid: Sid, wallMs: number, ownerFault: Refusal | undefined): Txn {
-    const { incarnation, seq, session, op } = request;
+    const { incarnation, seq, session, attached, op } = request;
     const decision = this.#decide(op, session, ownerFault);
     const body: TxnBody = 'body' in decision ? decision.body : { kind: 'error', ...decision.refusal };
-    return { origin: { sid, incarnation, seq }, session, timeMs: wallMs, body };
+    const origin = attached ? ({ sid, incarnation, seq, attached } as const) : { sid, incarnation, seq };
+    return { origin, session, timeMs: wallMs, body };
   }
 
   /** The txn that ends a session nobody has heard from. */

@@ -3,7 +3,14 @@
  * A session that has ended is never replaced by a fresh one (case C015), and one is never served from a state older than
  * what its client has seen (case C055).
  */
-import { formatSessionId, formatZxid, nextSessionId, SESSION_TOKEN_BYTES, type SessionId } from '@quorate/protocol';
+import {
+  formatSessionId,
+  formatZxid,
+  nextSessionId,
+  SESSION_TOKEN_BYTES,
+  type SessionId,
+  type Zxid,
+} from '@quorate/protocol';
 import type { PeerEvent } from '../peer/events.ts';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
@@ -14,6 +21,14 @@ import type { CreateSessionOp } from './write-request.ts';
 type OpenSession = Extract<PeerEvent, { kind: 'openSession' }>;
 type AttachSession = Extract<PeerEvent, { kind: 'attachSession' }>;
 type KeepAlive = Extract<PeerEvent, { kind: 'keepAlive' }>;
+
+/** A session that a connection may go on with. */
+interface Granted {
+  readonly session: SessionId;
+  readonly timeoutMs: number;
+  readonly grantedAt: Zxid;
+  readonly resumed: boolean;
+}
 
 const STOPPING = refusal('UNAVAILABLE', 'This member is stopping; no session is opened or attached');
 const ASKED_BEFORE = refusal('INVALID_ARGUMENT', 'This connection has a session already, or has asked for one');
@@ -43,7 +58,7 @@ export class SessionCalls {
     const full = outstanding.add(
       { session, attachment, op, deadlineMs },
       {
-        delivered: (_zxid, txn) => this.#opened(event, session, txn),
+        delivered: (zxid, txn) => this.#opened(event, session, zxid, txn),
         failed: (reason) => this.#notConnected(event, reason),
       },
     );
@@ -61,7 +76,7 @@ export class SessionCalls {
     }
     if (!attachments.connecting(attachment)) return this.#refuse(callId, ASKED_BEFORE);
     const waiter = {
-      valid: (timeoutMs: number) => this.#attached(event, timeoutMs),
+      valid: (timeoutMs: number, grantedAt: Zxid) => this.#attached(event, timeoutMs, grantedAt),
       failed: (reason: Refusal) => this.#notConnected(event, reason),
     };
     claims.ask({ session, token, own: true, deadlineMs }, waiter, askClaim);
@@ -78,27 +93,32 @@ export class SessionCalls {
     claims.ask({ session, token, own: false, deadlineMs }, waiter, askClaim);
   }
 
-  #opened(event: OpenSession, session: SessionId, txn: Txn): void {
+  #opened(event: OpenSession, session: SessionId, zxid: Zxid, txn: Txn): void {
     const { body } = txn;
     if (body.kind !== 'createSession') {
       const code = body.kind === 'error' ? body.code : 'INTERNAL';
       return this.#notConnected(event, refusal(code, `Cannot open session ${formatSessionId(session)}`));
     }
-    this.#ready(event, session, body.timeoutMs, false);
+    this.#ready(event, { session, timeoutMs: body.timeoutMs, grantedAt: zxid, resumed: false });
   }
 
-  #attached(event: AttachSession, timeoutMs: number): void {
-    if (this.#entry.state.tree.sessions.get(event.session) === undefined) {
-      const message = `This member has not yet seen session ${formatSessionId(event.session)}`;
+  #attached(event: AttachSession, timeoutMs: number, grantedAt: Zxid): void {
+    const { session } = event;
+    if (this.#entry.state.tree.sessions.get(session) === undefined) {
+      const message = `This member has not yet seen session ${formatSessionId(session)}`;
       return this.#notConnected(event, refusal('SERVER_BEHIND', message));
     }
-    this.#ready(event, event.session, timeoutMs, true);
+    this.#ready(event, { session, timeoutMs, grantedAt, resumed: true });
   }
 
-  #ready(event: OpenSession | AttachSession, session: SessionId, timeoutMs: number, resumed: boolean): void {
+  #ready(event: OpenSession | AttachSession, granted: Granted): void {
+    const { session, timeoutMs, grantedAt, resumed } = granted;
     const { attachments, host } = this.#entry;
     const { callId, attachment, token } = event;
-    if (attachment !== 0 && !attachments.attach(attachment, session, timeoutMs, host.now().monotonicMs)) {
+    if (
+      attachment !== 0 &&
+      !attachments.attach(attachment, { session, timeoutMs, grantedAt }, host.now().monotonicMs)
+    ) {
       // It may open another by the same number no more; the session itself lives until it expires.
       return this.#refuse(callId, GONE);
     }

@@ -1,4 +1,4 @@
-import type { SessionId } from '@quorate/protocol';
+import { type SessionId, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { Deadlines } from './deadlines.ts';
 import { SessionClaims } from './session-claims.ts';
@@ -25,6 +25,10 @@ class Claims {
     const claim = { session: 1n as SessionId, token, own: true, deadlineMs };
     this.claims.ask(claim, waiter, hasLeader ? this.send : undefined);
   }
+
+  reply(seq: number, timeoutMs: number, error: 'SESSION_EXPIRED' | undefined): void {
+    this.claims.reply({ kind: 'revalidated', seq, timeoutMs, error, grantedAt: ZERO_ZXID });
+  }
 }
 
 describe('a question about a session', () => {
@@ -32,10 +36,10 @@ describe('a question about a session', () => {
     const claims = new Claims();
     claims.ask('a');
     claims.ask('b');
-    claims.claims.reply(2, 0, 'SESSION_EXPIRED');
-    claims.claims.reply(1, 4_000, undefined);
-    claims.claims.reply(1, 4_000, undefined);
-    claims.claims.reply(9, 4_000, undefined);
+    claims.reply(2, 0, 'SESSION_EXPIRED');
+    claims.reply(1, 4_000, undefined);
+    claims.reply(1, 4_000, undefined);
+    claims.reply(9, 4_000, undefined);
     expect(claims.told).toEqual(['b SESSION_EXPIRED', 'a 4000']);
     expect([claims.claims.count, claims.deadlines.size]).toEqual([0, 0]);
   });
@@ -52,7 +56,7 @@ describe('a question about a session', () => {
     const claims = new Claims();
     claims.ask('a', 50);
     claims.deadlines.expire(50);
-    claims.claims.reply(1, 4_000, undefined);
+    claims.reply(1, 4_000, undefined);
     expect(claims.told).toEqual(['a UNAVAILABLE']);
   });
 

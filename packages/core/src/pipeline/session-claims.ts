@@ -3,7 +3,8 @@
  * without an attachment, or used by a unary call when it is not known here. Only the leader's word counts, for it alone
  * knows what is in flight; without one a question waits for its deadline. Asked again of every new leader.
  */
-import type { ErrorCode, SessionId } from '@quorate/protocol';
+import type { SessionId, Zxid } from '@quorate/protocol';
+import type { RequestMessage } from '../peer/messages.ts';
 import type { Deadlines, Expirable } from './deadlines.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
@@ -17,7 +18,7 @@ export interface Claim {
 
 /** Whoever asked. Told exactly once, one or the other. */
 export interface ClaimWaiter {
-  valid(timeoutMs: number): void;
+  valid(timeoutMs: number, grantedAt: Zxid): void;
   failed(reason: Refusal): void;
 }
 
@@ -74,12 +75,13 @@ export class SessionClaims {
   }
 
   /** The leader's answer; one that is not waited for any more is ignored. */
-  reply(seq: number, timeoutMs: number, error: ErrorCode | undefined): void {
+  reply(message: Extract<RequestMessage, { kind: 'revalidated' }>): void {
+    const { seq, timeoutMs, error, grantedAt } = message;
     const asked = this.#asked.get(seq);
     if (asked === undefined) return;
     this.#asked.delete(seq);
     this.#deadlines.remove(asked);
-    if (error === undefined) asked.waiter.valid(timeoutMs);
+    if (error === undefined) asked.waiter.valid(timeoutMs, grantedAt);
     else asked.waiter.failed(refusal(error, 'Cannot use the session: it has ended or is not yours'));
   }
 }

@@ -27,7 +27,15 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
 );
 
 const txn: fc.Arbitrary<Txn> = fc.record({
-  origin: fc.record({ sid: fc.integer({ min: 0, max: 254 }), incarnation: below48, seq: below48 }),
+  origin: fc.record(
+    {
+      sid: fc.integer({ min: 0, max: 254 }),
+      incarnation: below48,
+      seq: below48,
+      attached: fc.constant<true>(true),
+    },
+    { requiredKeys: ['sid', 'incarnation', 'seq'] },
+  ),
   session,
   timeMs: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 }),
   body,
@@ -68,6 +76,7 @@ describe('txn codec', () => {
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
       '0101' +
+        '00' +
         '0180d8c1a28c34' +
         '07' +
         'ff00000000000003' +
@@ -123,17 +132,18 @@ describe('txn codec', () => {
 
   it.each([
     ['another format', [2, 1]],
-    ['an unknown kind', [1, 99, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5]],
-    ['a sid that no member has', [1, 2, 255, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
-    ['text that is not UTF-8', [1, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0xff]],
-    ['four billion paths', [1, 5, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x0f]],
+    ['an unknown kind', [1, 99, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5]],
+    ['a flag that is neither', [1, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
+    ['a sid that no member has', [1, 2, 0, 255, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
+    ['text that is not UTF-8', [1, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0xff]],
+    ['four billion paths', [1, 5, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x0f]],
     [
       'data of four billion bytes',
-      [1, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61, 0xff, 0xff, 0xff, 0xff, 0x0f],
+      [1, 3, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61, 0xff, 0xff, 0xff, 0xff, 0x0f],
     ],
-    ['a time above 2^53', [1, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, ...Array<number>(8).fill(0xff), 1, 2, 0x2f, 0x61]],
-    ['a session without a token', [1, 4, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 5, 0]],
-    ['an unknown error code', [1, 6, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0x7f, 0, 0]],
+    ['a time above 2^53', [1, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, ...Array<number>(8).fill(0xff), 1, 2, 0x2f, 0x61]],
+    ['a session without a token', [1, 4, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 5, 0]],
+    ['an unknown error code', [1, 6, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0x7f, 0, 0]],
   ])('refuses %s', (_what, raw) => {
     expect(() => decodeTxn(Uint8Array.from(raw))).toThrow(DecodeError);
   });

@@ -6,6 +6,7 @@
  * | ---------------------- | ----------------------------------------------------------------------- |
  * | format version         | 1 (value 1)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
+ * | attached               | 1 (0 or 1)                                                              |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
  * | session                | 8, big-endian                                                           |
  * | timeMs                 | varint                                                                  |
@@ -53,7 +54,10 @@ export function encodeTxn(txn: Txn): Uint8Array {
   assertWhole(origin.seq, TWO_48, 'origin.seq');
   assertWhole(txn.timeMs, Number.MAX_SAFE_INTEGER, 'timeMs');
   const writer = new ByteWriter(FIXED_BYTES + sizeOf(body));
-  writer.u8(FORMAT).u8(KIND[body.kind]);
+  writer
+    .u8(FORMAT)
+    .u8(KIND[body.kind])
+    .u8(origin.attached === true ? 1 : 0);
   writer.u8(origin.sid).varint(origin.incarnation).varint(origin.seq);
   writer.u64(txn.session).varint(txn.timeMs);
   writeBody(writer, body);
@@ -142,13 +146,12 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
 }
 
 function readOrigin(reader: ByteReader): Origin {
+  const attached = readFlag(reader);
   const sid = reader.u8();
   if (sid > SID_MAX) throw new DecodeError(`Txn has the origin sid ${sid}, which no member can have`);
-  return {
-    sid,
-    incarnation: readBelow(reader, TWO_48, 'origin.incarnation'),
-    seq: readBelow(reader, TWO_48, 'origin.seq'),
-  };
+  const incarnation = readBelow(reader, TWO_48, 'origin.incarnation');
+  const seq = readBelow(reader, TWO_48, 'origin.seq');
+  return attached ? { sid, incarnation, seq, attached } : { sid, incarnation, seq };
 }
 
 function readError(reader: ByteReader): TxnBody {

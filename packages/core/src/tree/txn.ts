@@ -11,6 +11,8 @@ export interface Origin {
   readonly incarnation: number;
   /** Rises by one with every write that the member took in, in that run; below 2^48. */
   readonly seq: number;
+  /** It came by an attachment of its session: whoever else has the session attached since before is not its owner. */
+  readonly attached?: true;
 }
 
 export interface Txn {

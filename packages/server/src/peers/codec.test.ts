@@ -56,6 +56,7 @@ const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<P
     seq,
     timeoutMs: fc.nat(),
     error: fc.option(fc.constantFrom(...ERROR_CODES), { nil: undefined }),
+    grantedAt: zxid,
   }),
   sessionMoved: fc.record({ session }),
 };

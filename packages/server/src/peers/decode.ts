@@ -152,7 +152,13 @@ function readSmall(fields: Fields, kind: SmallKind): PeerMessage {
         own: fields.uint(4) !== 0,
       };
     case 'revalidated':
-      return { kind, seq: fields.count(1), timeoutMs: fields.uint(2), error: errorOf(fields.uint(3)) };
+      return {
+        kind,
+        seq: fields.count(1),
+        timeoutMs: fields.uint(2),
+        error: errorOf(fields.uint(3)),
+        grantedAt: zxidOf(fields.fixed(4)),
+      };
     case 'sessionMoved':
       return { kind, session: fields.fixed(1) as SessionId };
   }

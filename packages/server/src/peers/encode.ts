@@ -119,7 +119,8 @@ function writeSessionBody(writer: ByteWriter, message: SessionMessage): void {
     case 'revalidated':
       writeUint(writer, 1, message.seq);
       writeUint(writer, 2, message.timeoutMs);
-      return writeUint(writer, 3, message.error === undefined ? 0 : ERRORS[message.error].proto);
+      writeUint(writer, 3, message.error === undefined ? 0 : ERRORS[message.error].proto);
+      return writeFixed64(writer, 4, message.grantedAt);
     case 'sessionMoved':
       writeFixed64(writer, 1, message.session);
       return;
