@@ -29,6 +29,7 @@ export function takeFollowerInfo(
   if (before !== undefined) dropLearner(context, leadership, before);
   const votes = context.isVoting(from.sid);
   const isAhead = leadership.epoch !== undefined && from.acceptedEpoch > leadership.epoch;
+  const isLost = votes && hasLostPromise(context, leadership, from);
   const learner = leadership.add(from.sid, from.link, votes, from.acceptedEpoch, context.nowMs);
   if (isAhead && !votes) {
     dropLearner(context, leadership, learner, `it promised epoch ${from.acceptedEpoch}`);
@@ -39,9 +40,26 @@ export function takeFollowerInfo(
     // It promised a later epoch to a candidate that came to nothing. Only a yet later epoch can have it back.
     return giveUp(`member ${from.sid} promised epoch ${from.acceptedEpoch}, this one is ${leadership.epoch}`);
   }
+  if (isLost) return giveUp(`the promise of member ${from.sid} was lost on its way, and cannot be given again`);
   if (leadership.epoch === undefined) return decideEpoch(context, leadership, onPromised);
   if (leadership.epochAcks.has(context.config.sid)) tellEpoch(context, leadership, learner);
   return GO_ON;
+}
+
+/**
+ * True when a voter has promised this very epoch and its word did not arrive (its link broke, or the word was given to another
+ * candidate): it can never be counted in this epoch, which may have to wait for it until its time is up.
+ */
+function hasLostPromise(
+  context: ZabContext,
+  leadership: Leadership,
+  from: { readonly sid: Sid; readonly acceptedEpoch: Epoch },
+): boolean {
+  return (
+    from.acceptedEpoch === leadership.epoch &&
+    !leadership.epochAcks.has(from.sid) &&
+    !isEpochAgreed(context, leadership)
+  );
 }
 
 /** Leader: fixes the epoch as soon as a quorum is here. Also called at the start: one voter alone is a quorum. */

@@ -28,12 +28,15 @@ export class Learnership {
   isServing = false;
   heardMs: number;
   isOver = false;
+  /** The leader has said that it leads. Until then it may not know yet that it was elected. */
+  isDeclared: boolean;
 
-  constructor(context: ZabContext, vote: Vote, link: number) {
+  constructor(context: ZabContext, vote: Vote, link: number, isDeclared: boolean) {
     this.leader = vote.leader;
     this.link = link;
     this.vote = vote;
     this.acked = context.history.base;
     this.heardMs = context.nowMs;
+    this.isDeclared = isDeclared;
   }
 }

@@ -56,8 +56,11 @@ export function hasLeaderLeft(
   learnership: Learnership,
   message: Extract<ZabMessage, { kind: 'notification' }>,
 ): boolean {
-  if (message.state === 'leading') return false;
-  if (message.state !== 'looking' || learnership.epoch !== 0) return true;
+  if (message.state === 'leading') {
+    learnership.isDeclared = true;
+    return false;
+  }
+  if (message.state !== 'looking' || learnership.isDeclared || learnership.epoch !== 0) return true;
   return message.vote.leader !== learnership.leader || message.round > context.round;
 }
 

@@ -209,6 +209,27 @@ describe('a learner', () => {
     expect(member.standings).toEqual([{ kind: 'following', leader: 3, link: 3, epoch: 6 }]);
   });
 
+  it('leaves a leader that has said that it leads and looks again, whatever the rounds', () => {
+    const looking = (round: number): ZabMessage => ({
+      kind: 'notification',
+      state: 'looking',
+      round,
+      vote: { leader: 3, peerEpoch: 0, zxid: ZERO_ZXID },
+    });
+    const told = new Alone(1);
+    told.vote(2, { leader: 2, peerEpoch: 0, zxid: ZERO_ZXID }, 7);
+    told.hear(3, leading(3));
+    told.hear(3, looking(2));
+    expect(told.zab.status.state).toBe('looking');
+    expect(told.closed).toEqual([]);
+    const early = new Alone(1);
+    const vote = { leader: 3, peerEpoch: 9, zxid: ZERO_ZXID };
+    early.vote(2, vote);
+    early.vote(3, vote);
+    early.vote(3, vote);
+    expect(early.zab.status.state).toBe('following');
+  });
+
   it('gives up a leader that commits what it does not have', () => {
     const member = adopted([makeZxid(5, 1)]);
     member.hear(3, { kind: 'upToDate', committed: makeZxid(5, 1) });

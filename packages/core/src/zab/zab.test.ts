@@ -8,6 +8,17 @@ function established(voters = [1, 2, 3], observers: number[] = [], historyBytesM
   return ensemble;
 }
 
+/** Closes the link that the first ackEpoch goes over. */
+class LosesPromise extends FixtureEnsemble {
+  isLost = false;
+
+  override send(...[from, to, link, message]: Parameters<FixtureEnsemble['send']>): void {
+    if (this.isLost || message.kind !== 'ackEpoch') return super.send(from, to, link, message);
+    this.isLost = true;
+    this.close(from, to, link);
+  }
+}
+
 describe('protocol conversations', () => {
   it('three members elect and establish', async () => {
     const ensemble = established();
@@ -139,6 +150,14 @@ describe('election', () => {
     leader.zab.propose(bytes('b'));
     ensemble.settle();
     expect(ensemble.texts(leader.sid)).toEqual(['a']);
+  });
+
+  it('does not wait for a promise that was lost on its way: it begins another epoch at once', () => {
+    const ensemble = new LosesPromise([1, 2, 3]);
+    ensemble.start(2, 3);
+    ensemble.advance(500);
+    expect(ensemble.isLost).toBe(true);
+    expect(ensemble.leader?.zab.status).toMatchObject({ state: 'leading', phase: 'broadcast', epoch: 2 });
   });
 
   it('gives a member that promised a later epoch a yet later one', () => {

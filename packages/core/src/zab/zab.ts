@@ -192,11 +192,11 @@ export class Zab {
     this.#judge(startLeading(this.#context, leadership, election.earlyFollowers));
   }
 
-  #learn(vote: Vote): void {
+  #learn(vote: Vote, isDeclared: boolean): void {
     const context = this.#context;
     const link = context.links.get(vote.leader);
     assert(link !== undefined, () => `Cannot follow member ${vote.leader}: there is no link to it`);
-    const learnership = new Learnership(context, vote, link);
+    const learnership = new Learnership(context, vote, link, isDeclared);
     this.#role = { kind: 'learning', learnership };
     startLearning(context, learnership);
   }
@@ -206,7 +206,7 @@ export class Zab {
     const role = this.#started;
     if (role.kind === 'looking') {
       const leader = role.election.notification(sid, message);
-      if (leader !== undefined) this.#learn({ ...message.vote, leader });
+      if (leader !== undefined) this.#learn({ ...message.vote, leader }, true);
     } else if (role.kind === 'learning' && sid === role.learnership.leader) {
       if (hasLeaderLeft(context, role.learnership, message)) this.#look(`member ${sid} does not lead`, 'leader');
     } else if (message.state === 'looking') {
@@ -231,7 +231,7 @@ export class Zab {
       const leader = role.election.outcome();
       if (leader === undefined) break;
       if (leader === context.config.sid) this.#lead(role.election);
-      else this.#learn(role.election.vote);
+      else this.#learn(role.election.vote, false);
     }
     context.deliver();
     const role = this.#started;
