@@ -16,7 +16,7 @@ import type { ZabContext } from './context.ts';
 import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './discovery.ts';
 import type { EarlyFollower } from './election.ts';
 import { dropLearner, Leadership, leaderVote } from './leadership.ts';
-import type { ZabMessage } from './messages.ts';
+import type { Vote, ZabMessage } from './messages.ts';
 import { continueHistory, isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
 import { GO_ON, giveUp, type Verdict } from './verdict.ts';
 
@@ -136,6 +136,15 @@ export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verd
   flushLeader(context, leadership);
   if (isCounterNearlyUsedUp(context, leadership)) return giveUp('the counter of this epoch is nearly used up');
   return GO_ON;
+}
+
+/**
+ * True when another member that leads has adopted an epoch that leaves no quorum to this leadership: a quorum promised it, so
+ * this one can commit nothing more, or will never be established.
+ */
+export function isSuperseded(leadership: Leadership, other: Vote): boolean {
+  const { epoch, isEstablished } = leadership;
+  return epoch !== undefined && (isEstablished ? other.peerEpoch > epoch : other.peerEpoch >= epoch);
 }
 
 /** Passes on that a quorum has confirmed this leadership since it was asked. */

@@ -245,6 +245,32 @@ describe('Z7: what an earlier epoch left behind', () => {
 });
 
 describe('leadership', () => {
+  it('is over at once when a leader of a later epoch is heard', () => {
+    const ensemble = established();
+    ensemble.cut(3, 1);
+    ensemble.cut(3, 2);
+    ensemble.advance(100);
+    expect(ensemble.member(2).current).toMatchObject({ kind: 'leading', epoch: 2 });
+    expect(ensemble.member(3).current).toMatchObject({ kind: 'leading', epoch: 1 });
+    ensemble.heal(3, 2);
+    ensemble.settle();
+    expect(ensemble.member(3).current).toMatchObject({ kind: 'following', leader: 2, epoch: 2 });
+  });
+
+  it('that was never established is not held on to while another one is', () => {
+    const ensemble = new LosesPromise([1, 2, 3]);
+    ensemble.start(2, 3);
+    ensemble.cut(2, 3);
+    ensemble.member(1).isUp = true;
+    ensemble.member(1).zab.start(ensemble.nowMs);
+    ensemble.heal(1, 2);
+    ensemble.advance(100);
+    expect(ensemble.member(2).current).toMatchObject({ kind: 'leading' });
+    ensemble.heal(2, 3);
+    ensemble.settle();
+    expect(ensemble.member(3).current).toMatchObject({ kind: 'following', leader: 2 });
+  });
+
   it('C050: a leader that hears no quorum gives up within the sync timeout', () => {
     const ensemble = established();
     ensemble.cut(3, 1);

@@ -10,7 +10,15 @@ import { type Role, ZabContext } from './context.ts';
 import { Election } from './election.ts';
 import type { ZabHost } from './host.ts';
 import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.ts';
-import { confirm, endLeaderTurn, messageToLeader, startLeading, stopLeading, tickLeader } from './leading.ts';
+import {
+  confirm,
+  endLeaderTurn,
+  isSuperseded,
+  messageToLeader,
+  startLeading,
+  stopLeading,
+  tickLeader,
+} from './leading.ts';
 import { Learnership } from './learnership.ts';
 import {
   hasLeaderLeft,
@@ -209,6 +217,9 @@ export class Zab {
       if (leader !== undefined) this.#learn({ ...message.vote, leader }, true);
     } else if (role.kind === 'learning' && sid === role.learnership.leader) {
       if (hasLeaderLeft(context, role.learnership, message)) this.#look(`member ${sid} does not lead`, 'leader');
+    } else if (message.state === 'leading') {
+      const isOver = role.kind === 'leading' && context.isVoting(sid) && isSuperseded(role.leadership, message.vote);
+      if (isOver) this.#look(`member ${sid} leads, and adopted epoch ${message.vote.peerEpoch}`);
     } else if (message.state === 'looking') {
       if (role.kind === 'leading') {
         const learner = role.leadership.learners.get(sid);
