@@ -14,7 +14,7 @@ import {
 } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
 import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './discovery.ts';
-import type { EarlyFollower } from './election.ts';
+import { type EarlyFollower, isBetterVote } from './election.ts';
 import { dropLearner, Leadership, leaderVote } from './leadership.ts';
 import type { Vote, ZabMessage } from './messages.ts';
 import { continueHistory, isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
@@ -139,12 +139,13 @@ export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verd
 }
 
 /**
- * True when another member that leads has adopted an epoch that leaves no quorum to this leadership: a quorum promised it, so
- * this one can commit nothing more, or will never be established.
+ * True when this leadership has to make way for another member that says it leads: that one adopted an epoch which leaves no
+ * quorum to this one. Of two that have no quorum yet the better vote goes on, and nobody waits in vain for followers.
  */
-export function isSuperseded(leadership: Leadership, other: Vote): boolean {
-  const { epoch, isEstablished } = leadership;
-  return epoch !== undefined && (isEstablished ? other.peerEpoch > epoch : other.peerEpoch >= epoch);
+export function mustMakeWay(context: ZabContext, leadership: Leadership, other: Vote): boolean {
+  const { epoch, isEstablished, learners } = leadership;
+  if (epoch === undefined) return learners.size === 0 || isBetterVote(other, leaderVote(context, leadership));
+  return isEstablished ? other.peerEpoch > epoch : other.peerEpoch >= epoch;
 }
 
 /** Passes on that a quorum has confirmed this leadership since it was asked. */

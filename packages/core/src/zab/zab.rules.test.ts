@@ -17,7 +17,7 @@ class Alone implements ZabHost {
   readonly zab: Zab;
   nowMs = 0;
 
-  constructor(sid: Sid, recovered: Partial<ZabRecovered> = {}) {
+  constructor(sid: Sid, recovered: Partial<ZabRecovered> = {}, voters: readonly Sid[] = [1, 2, 3]) {
     const timing = {
       heartbeatMs: 250,
       syncTimeoutMs: 3_000,
@@ -27,9 +27,9 @@ class Alone implements ZabHost {
     };
     const limits = { historyBytesMax: 1 << 20, epochTxnsMax: 2 ** 31 };
     const start = { acceptedEpoch: 0, currentEpoch: 0, baseZxid: ZERO_ZXID, records: [], committed: ZERO_ZXID };
-    this.zab = new Zab({ sid, voters: [1, 2, 3], observers: [], timing, limits }, this, { ...start, ...recovered });
+    this.zab = new Zab({ sid, voters, observers: [], timing, limits }, this, { ...start, ...recovered });
     this.zab.start(0);
-    for (const other of [1, 2, 3]) if (other !== sid) this.zab.linkUp(other, other, 0);
+    for (const other of voters) if (other !== sid) this.zab.linkUp(other, other, 0);
     this.take();
   }
 
@@ -190,6 +190,21 @@ describe('epochs', () => {
     expect(member.standings).toEqual([]);
     member.done();
     expect(member.standings).toEqual([{ kind: 'leading', epoch: 1 }]);
+  });
+
+  it('of two elected without a quorum one makes way: the worse vote, or who has no follower', () => {
+    const lonely = new Alone(3);
+    for (const sid of [1, 2]) lonely.vote(sid, { leader: 3, peerEpoch: 0, zxid: ZERO_ZXID });
+    expect(lonely.zab.status.state).toBe('leading');
+    lonely.hear(2, leading(2));
+    expect(lonely.zab.status.state).toBe('looking');
+    const five = new Alone(4, {}, [1, 2, 3, 4, 5]);
+    for (const sid of [1, 2, 3, 5]) five.vote(sid, { leader: 4, peerEpoch: 0, zxid: ZERO_ZXID });
+    five.hear(1, { kind: 'followerInfo', acceptedEpoch: 0 });
+    five.hear(2, leading(2));
+    expect(five.zab.status.state).toBe('leading');
+    five.hear(5, leading(5));
+    expect(five.zab.status.state).toBe('looking');
   });
 
   it('a promise given before to another candidate is not counted again', () => {

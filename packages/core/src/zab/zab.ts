@@ -13,8 +13,8 @@ import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.
 import {
   confirm,
   endLeaderTurn,
-  isSuperseded,
   messageToLeader,
+  mustMakeWay,
   startLeading,
   stopLeading,
   tickLeader,
@@ -218,7 +218,8 @@ export class Zab {
     } else if (role.kind === 'learning' && sid === role.learnership.leader) {
       if (hasLeaderLeft(context, role.learnership, message)) this.#look(`member ${sid} does not lead`, 'leader');
     } else if (message.state === 'leading') {
-      const isOver = role.kind === 'leading' && context.isVoting(sid) && isSuperseded(role.leadership, message.vote);
+      const isOver =
+        role.kind === 'leading' && context.isVoting(sid) && mustMakeWay(context, role.leadership, message.vote);
       if (isOver) this.#look(`member ${sid} leads, and adopted epoch ${message.vote.peerEpoch}`);
     } else if (message.state === 'looking') {
       if (role.kind === 'leading') {
