@@ -100,6 +100,8 @@ describe('the data folder', () => {
     await writeFile(join(parent, 'file'), '');
     await expectRefusal('NOT_WRITABLE', [], IDENTITY, levelHarnessAt(join(parent, 'file')));
     await expectRefusal('NOT_WRITABLE', [], IDENTITY, levelHarnessAt(join(parent, 'file', 'member')));
+    // Its parent exists, and still the answer is ENOENT: Node's recursive mkdir would try for ever.
+    await expectRefusal('NOT_WRITABLE', ['/proc/nope'], IDENTITY, levelHarnessAt('/proc/nope/member'));
     await filled();
     await rm(join(harness.directory, 'log', 'LOCK'));
     await mkdir(join(harness.directory, 'log', 'LOCK'));

@@ -3,7 +3,7 @@
  * folder is first used, so that its presence says that the databases were made; it is compared at every start after that.
  */
 import { constants } from 'node:fs';
-import { access, mkdir, open, readFile, rename } from 'node:fs/promises';
+import { access, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { identityFault } from '../boot.ts';
 import type { StoreIdentity } from '../contract.ts';
@@ -16,7 +16,7 @@ const VERSION = 'VERSION';
 /** Makes the folder if it is missing and checks its mark. Returns whether it is fresh: without a mark. Throws StorageError. */
 export async function prepareFolder(directory: string, identity: StoreIdentity): Promise<boolean> {
   try {
-    const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+    const made = await makeFolder(directory);
     if (made !== undefined) await syncDirectory(dirname(made));
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (thrown) {
@@ -32,6 +32,25 @@ export async function prepareFolder(directory: string, identity: StoreIdentity):
   const fault = identityFault(`The data folder ${directory}`, found, identity);
   if (fault !== undefined) throw fault;
   return false;
+}
+
+/**
+ * Makes the folder and those above it that are missing. Returns the topmost that was made, undefined when none was. Not the
+ * recursive mkdir of Node: where a file system answers ENOENT for a folder whose parent exists, as /proc does, that never ends.
+ */
+async function makeFolder(directory: string): Promise<string | undefined> {
+  try {
+    await mkdir(directory, { mode: 0o700 });
+    return directory;
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+    if (code === 'EEXIST' && (await stat(directory)).isDirectory()) return undefined;
+    const parent = dirname(directory);
+    if (code !== 'ENOENT' || parent === directory) throw thrown;
+    const made = await makeFolder(parent);
+    await mkdir(directory, { mode: 0o700 });
+    return made ?? directory;
+  }
 }
 
 /** Writes the mark: all of it or nothing, durable when done. */
