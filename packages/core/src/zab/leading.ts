@@ -143,9 +143,15 @@ export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verd
  * quorum to this one. Of two that have no quorum yet the better vote goes on, and nobody waits in vain for followers.
  */
 export function mustMakeWay(context: ZabContext, leadership: Leadership, other: Vote): boolean {
-  const { epoch, isEstablished, learners } = leadership;
-  if (epoch === undefined) return learners.size === 0 || isBetterVote(other, leaderVote(context, leadership));
-  return isEstablished ? other.peerEpoch > epoch : other.peerEpoch >= epoch;
+  const { epoch } = leadership;
+  if (epoch !== undefined && leadership.isEstablished) return other.peerEpoch > epoch;
+  if (isDeserted(leadership)) return true;
+  return epoch === undefined ? isBetterVote(other, leaderVote(context, leadership)) : other.peerEpoch >= epoch;
+}
+
+/** True while this leadership is not established and no voter follows it. */
+export function isDeserted(leadership: Leadership): boolean {
+  return !leadership.isEstablished && ![...leadership.learners.values()].some(({ votes }) => votes);
 }
 
 /** Passes on that a quorum has confirmed this leadership since it was asked. */

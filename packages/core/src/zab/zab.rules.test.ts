@@ -207,6 +207,23 @@ describe('epochs', () => {
     expect(five.zab.status.state).toBe('looking');
   });
 
+  it('a leader that is not established looks again when the last voter that followed it is gone', () => {
+    const member = elected();
+    member.zab.linkDown(2, 2, 0);
+    expect(member.zab.status.state).toBe('leading');
+    member.zab.linkDown(1, 1, 0);
+    expect(member.zab.status.state).toBe('looking');
+    const other = elected();
+    other.hear(1, {
+      kind: 'notification',
+      state: 'looking',
+      round: 9,
+      vote: { leader: 1, peerEpoch: 0, zxid: ZERO_ZXID },
+    });
+    other.hear(2, leading(2));
+    expect(other.zab.status.state).toBe('looking');
+  });
+
   it('a promise given before to another candidate is not counted again', () => {
     const member = elected();
     member.hear(1, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: ZERO_ZXID, counted: false });

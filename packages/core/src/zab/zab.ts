@@ -13,6 +13,7 @@ import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.
 import {
   confirm,
   endLeaderTurn,
+  isDeserted,
   messageToLeader,
   mustMakeWay,
   startLeading,
@@ -264,7 +265,10 @@ export class Zab {
       if (sid === role.learnership.leader) this.#look(`the link to leader ${sid} is down`);
     } else {
       const learner = role.leadership.learners.get(sid);
-      if (learner !== undefined) dropLearner(context, role.leadership, learner);
+      if (learner === undefined) return;
+      dropLearner(context, role.leadership, learner);
+      if (learner.votes && isDeserted(role.leadership))
+        this.#look(`the link to member ${sid}, the last to follow, is down`);
     }
   }
 
