@@ -187,8 +187,10 @@ describe('mistakes', () => {
 
   it('other numbers of members than the data has, and a folder that cannot be written, are refused', async () => {
     writeFileSync(join(folder, '..', 'file'), '');
-    const blocked = await new Command(['ensemble', `--data=${join(folder, '..', 'file', 'x')}`]).ended;
-    expect([blocked.code, blocked.stderr]).toEqual([1, expect.stringContaining('choose a folder you may write to')]);
+    for (const data of [join(folder, '..', 'file', 'x'), '/proc/nope/x']) {
+      const blocked = await new Command(['ensemble', `--data=${data}`]).ended;
+      expect([blocked.code, blocked.stderr]).toEqual([1, expect.stringContaining('choose a folder you may write to')]);
+    }
     const args = ['ensemble', '--members=1', `--data=${folder}`, `--base-port=${await basePort()}`];
     await using command = new Command(args);
     await ready(command);

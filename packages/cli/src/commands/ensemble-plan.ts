@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { formatMembers, type Ports } from '@quorate/server/config';
 
 export const BASE_PORT_DEFAULT = 2181;
@@ -178,12 +178,26 @@ function readClusterFile(directory: string): ClusterFile | undefined {
 function writeClusterFile(directory: string, cluster: ClusterFile): void {
   const path = join(directory, 'cluster.json');
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     writeFileSync(`${path}.new`, `${JSON.stringify(cluster, undefined, 2)}\n`);
     renameSync(`${path}.new`, path);
   } catch (error) {
     throw new EnsembleError(
       `Cannot write ${path}: ${(error as Error).message}; choose a folder you may write to with --data`,
     );
+  }
+}
+
+/** With those above it. Not Node's recursive mkdir, which never ends where a file system says ENOENT below a parent that exists. */
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    const parent = dirname(directory);
+    if (code !== 'ENOENT' || parent === directory) throw error;
+    makeDirectory(parent);
+    mkdirSync(directory);
   }
 }
