@@ -327,6 +327,20 @@ describe('one connection', () => {
 });
 
 describe('P10: a session that moved while its old member was cut off', () => {
+  it('does not write there what waited behind a sync when its client left', () => {
+    const ensemble = new TestEnsemble();
+    const [follower] = ensemble.followers;
+    const { session } = ensemble.open(follower!, 1);
+    const by = { session, attachment: 1 };
+    const sync = ensemble.submit(follower!, { kind: 'sync', path: '/' }, by);
+    const late = ensemble.submit(follower!, create('/late'), by);
+    ensemble.turn(follower!);
+    ensemble.give(follower!, { kind: 'detached', attachment: 1 });
+    ensemble.run();
+    expect([shown(follower!, sync), shown(follower!, late)]).toEqual(['sync', 'UNAVAILABLE']);
+    expect(exists(ensemble, ensemble.leader, '/late')).toBe(false);
+  });
+
   /** The session writes at `entry`, which is cut off, then at `other`; then the leader dies. */
   function moved() {
     const ensemble = new TestEnsemble();

@@ -23,6 +23,7 @@ type Standing =
 
 type OrderedCallOp = Exclude<Op, ReadOp | { kind: 'sync' }>;
 
+const LEFT = refusal('UNAVAILABLE', 'Cannot write: the connection that it came by is gone; it was not applied');
 const STOPPING = refusal('UNAVAILABLE', 'This member is stopping; nothing was done');
 
 export class Calls {
@@ -148,6 +149,8 @@ export class Calls {
 
   #write(place: Place, call: Call, op: OrderedCallOp): void {
     const { session, attachment, deadlineMs } = call;
+    // P10: it may have waited behind others while its client went on elsewhere; its old writes must not come after its new ones.
+    if (attachment !== 0 && !this.#entry.attachments.isConnected(attachment)) return this.#fail(place, LEFT);
     const full = this.#entry.outstanding.add(
       { session, attachment, op, deadlineMs },
       {

@@ -79,7 +79,8 @@ export class SessionCalls {
       valid: (timeoutMs: number, grantedAt: Zxid) => this.#attached(event, timeoutMs, grantedAt),
       failed: (reason: Refusal) => this.#notConnected(event, reason),
     };
-    claims.ask({ session, token, own: true, deadlineMs }, waiter, askClaim);
+    const isGone = (): boolean => !attachments.isConnected(attachment);
+    claims.ask({ session, token, own: true, deadlineMs, isGone }, waiter, askClaim);
   }
 
   keepAlive(event: KeepAlive): void {

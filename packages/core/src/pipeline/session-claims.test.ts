@@ -52,6 +52,16 @@ describe('a question about a session', () => {
     expect(claims.sent).toEqual([2, 1, 2]);
   });
 
+  it('is not asked again when its connection is gone', () => {
+    const claims = new Claims();
+    const told: string[] = [];
+    const waiter = { valid: () => told.push('valid'), failed: ({ code }: { code: string }) => told.push(code) };
+    const claim = { session: 1n as SessionId, token, own: true, deadlineMs: 100, isGone: () => true };
+    claims.claims.ask(claim, waiter, claims.send);
+    claims.claims.askAgain(claims.send);
+    expect([claims.sent, told, claims.claims.count, claims.deadlines.size]).toEqual([[1], ['UNAVAILABLE'], 0, 0]);
+  });
+
   it('waits no longer than its deadline', () => {
     const claims = new Claims();
     claims.ask('a', 50);

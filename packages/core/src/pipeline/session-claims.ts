@@ -14,6 +14,8 @@ export interface Claim {
   /** To attach it here: the leader refuses the writes of other members for it from then on. */
   readonly own: boolean;
   readonly deadlineMs: number;
+  /** The connection that it is asked for is gone: an answer would only take the session from where its client is now. */
+  readonly isGone?: () => boolean;
 }
 
 /** Whoever asked. Told exactly once, one or the other. */
@@ -31,6 +33,7 @@ interface Asked extends Expirable {
 }
 
 const TIMED_OUT = 'Cannot confirm the session: the deadline passed without a leader';
+const GONE = refusal('UNAVAILABLE', 'The connection is gone; the session was not attached');
 
 export class SessionClaims {
   readonly #deadlines: Deadlines;
@@ -69,9 +72,16 @@ export class SessionClaims {
     send?.(seq, claim);
   }
 
-  /** There is a new leader. */
+  /** There is a new leader. What nobody waits for any more is not asked again. */
   askAgain(send: AskClaim): void {
-    for (const [seq, { claim }] of [...this.#asked]) send(seq, claim);
+    for (const [seq, asked] of [...this.#asked]) {
+      if (asked.claim.isGone?.() !== true) send(seq, asked.claim);
+      else {
+        this.#asked.delete(seq);
+        this.#deadlines.remove(asked);
+        asked.waiter.failed(GONE);
+      }
+    }
   }
 
   /** The leader's answer; one that is not waited for any more is ignored. */
