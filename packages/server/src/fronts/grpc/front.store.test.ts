@@ -37,6 +37,29 @@ function sessions<R>(method: string, request: object): Promise<R> {
 }
 
 describe('unary calls', () => {
+  it('a request that is no message is INVALID_ARGUMENT with MARSHALLING_ERROR, and the connection stays usable', async () => {
+    const client = standalone.client();
+    for (const path of [`/${ZNODES}/Create`, `/${SESSIONS}/Open`, '/quorate.v1.ClusterService/Status']) {
+      const answered = new Promise((resolve) => {
+        const garbage = Buffer.alloc(7, 0xff);
+        client.makeUnaryRequest(
+          path,
+          (bytes: Buffer) => bytes,
+          (bytes) => bytes,
+          garbage,
+          resolve,
+        );
+      });
+      const error = await answered;
+      expect(error).toMatchObject({ code: status.INVALID_ARGUMENT });
+      expect(detailOf(error).failure).toMatchObject({
+        code: 'MARSHALLING_ERROR',
+        message: expect.stringMatching(/^Cannot decode the request: /) as string,
+      });
+    }
+    await expect(call(client, ZNODES, 'Exists', { path: '/' })).resolves.toMatchObject({ stat: { version: 0 } });
+  });
+
   it('create, read, set on a condition, list, sync and delete', async () => {
     const created = await znodes<{ path: string; stat: Stat; zxid: bigint }>('Create', {
       path: '/u',

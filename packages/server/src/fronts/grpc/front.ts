@@ -1,5 +1,5 @@
 /** The port for gRPC clients: all public services, health and reflection, on one server. */
-import { Server } from '@grpc/grpc-js';
+import { Server, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
 import { FRAME_BYTES_MAX } from '@quorate/protocol';
 import {
@@ -18,6 +18,7 @@ import { attachHandler } from './attach.ts';
 import { clusterHandlers } from './cluster-service.ts';
 import type { CoreAccess } from './core-access.ts';
 import { sessionHandlers } from './session-service.ts';
+import { answerUndecodable, keepUndecodable } from './undecodable.ts';
 import { znodeHandlers } from './znode-service.ts';
 
 /** What health checks ask for. */
@@ -57,9 +58,11 @@ export class GrpcFront {
       'grpc.keepalive_timeout_ms': 5_000,
     });
     const protos = loadProtos();
-    server.addService(serviceOf(protos, ZNODE_SERVICE), znodeHandlers(core));
-    server.addService(sessionService(protos), { ...sessionHandlers(core), Attach: attachHandler(core) });
-    server.addService(serviceOf(protos, CLUSTER_SERVICE), clusterHandlers(core));
+    const unary = (handlers: UntypedServiceImplementation) => answerUndecodable(handlers, () => core.appliedZxid());
+    server.addService(keepUndecodable(serviceOf(protos, ZNODE_SERVICE)), unary(znodeHandlers(core)));
+    const sessions = { ...unary(sessionHandlers(core)), Attach: attachHandler(core) };
+    server.addService(keepUndecodable(sessionService(protos)), sessions);
+    server.addService(keepUndecodable(serviceOf(protos, CLUSTER_SERVICE)), unary(clusterHandlers(core)));
     const health = new HealthImplementation({
       '': 'SERVING',
       [ZNODE_SERVICE]: 'NOT_SERVING',
