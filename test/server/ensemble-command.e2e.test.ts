@@ -171,6 +171,24 @@ describe('mistakes', () => {
     expect(existsSync(join(folder, 'member-1'))).toBe(false);
   });
 
+  it('an ensemble that runs is not started once more, on whatever ports, and goes on as it was', async () => {
+    const base = await basePort();
+    await using command = new Command(['ensemble', '--members=1', `--data=${folder}`, `--base-port=${base}`]);
+    await ready(command);
+    const before = readFileSync(join(folder, 'ensemble.json'), 'utf8');
+    const cluster = readFileSync(join(folder, 'cluster.json'), 'utf8');
+    for (const more of [`--base-port=${await basePort()}`, '--only=1']) {
+      const { code, stdout, stderr } = await new Command(['ensemble', `--data=${folder}`, more]).ended;
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        `quorate ensemble: Member 1 of ${folder} runs already (pid ${entry(1).pid}, gRPC port ${base + 100}); stop it first\n`,
+      ]);
+    }
+    expect(readFileSync(join(folder, 'ensemble.json'), 'utf8')).toBe(before);
+    expect(readFileSync(join(folder, 'cluster.json'), 'utf8')).toBe(cluster);
+  });
+
   it.each([
     [['--members=0'], 'Bad --members 0: must be 1 or more'],
     [['--members=x'], 'Bad --members x: must be a whole number'],

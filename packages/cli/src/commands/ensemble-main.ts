@@ -1,7 +1,8 @@
 /** `quorate ensemble`: members as child processes on this machine, for trying things out and for tests. */
+import { resolve } from 'node:path';
 import type { EnsembleFlags } from './ensemble.ts';
 import { EnsembleError, type Plan, planEnsemble, readPlan } from './ensemble-plan.ts';
-import { checkPortsFree } from './ensemble-ports.ts';
+import { checkNotRunning, checkPortsFree } from './ensemble-ports.ts';
 import { EnsembleRun } from './ensemble-run.ts';
 import { argumentFault } from './unknown-flags.ts';
 
@@ -25,6 +26,8 @@ const KNOWN_FLAGS = ['members', 'observers', 'data', 'base-port', 'restart', 'on
 async function run(flags: EnsembleFlags): Promise<number> {
   const fault = argumentFault({ ...flags }, KNOWN_FLAGS);
   if (fault !== undefined) throw new EnsembleError(fault);
+  // Before the plan, which writes cluster.json: what runs there must not be told other ports.
+  await checkNotRunning(resolve(flags.data), numberOf('only', flags.only));
   const plan = flags.only === undefined ? newPlan(flags) : readPlan(flags.data);
   const members = flags.only === undefined ? plan.members : [onlyMember(plan, flags.only)];
   await checkPortsFree(members);

@@ -1,5 +1,6 @@
-/** Whether the ports of a local ensemble are free, asked before anything is started. */
+/** Whether a local ensemble can be started: nobody runs it already, and its ports are free. Asked before anything is changed. */
 import { createServer } from 'node:net';
+import { isAlive, readEnsembleFile } from './ensemble-file.ts';
 import { EnsembleError, type PlannedMember } from './ensemble-plan.ts';
 
 /** Rejects with EnsembleError that names the first taken port and what to do. The ZooKeeper port is not listened on yet. */
@@ -15,6 +16,20 @@ export async function checkPortsFree(members: readonly PlannedMember[]): Promise
   const { sid, name, port, fault } = taken;
   const why = fault === 'EADDRINUSE' ? 'is taken; stop what uses it, or' : `cannot be used (${fault});`;
   throw new EnsembleError(`Port ${port} (${name} of member ${sid}) ${why} choose other ports with --base-port`);
+}
+
+/**
+ * Rejects with EnsembleError when another command runs a member of the ensemble in `directory`, or the one named by `only`.
+ * Two things must say so, for a pid that was left in the file may have become that of another process.
+ */
+export async function checkNotRunning(directory: string, only: number | undefined): Promise<void> {
+  for (const { sid, pid, ports } of readEnsembleFile(directory)?.members ?? []) {
+    if ((only !== undefined && sid !== only) || pid === undefined || !isAlive(pid)) continue;
+    if ((await portFault(ports.grpc)) !== 'EADDRINUSE') continue;
+    throw new EnsembleError(
+      `Member ${sid} of ${directory} runs already (pid ${pid}, gRPC port ${ports.grpc}); stop it first`,
+    );
+  }
 }
 
 function portFault(port: number): Promise<string | undefined> {
