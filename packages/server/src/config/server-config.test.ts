@@ -76,4 +76,11 @@ describe('timing', () => {
   it('refuses heartbeats so rare that one late ping would end a leadership', () => {
     expect(() => configOf({ heartbeatMs: 2000 })).toThrow('it is more than half of syncTimeoutMs 3000');
   });
+
+  it('refuses more outstanding bytes than may wait on a link: they are all forwarded at once to a new leader', () => {
+    expect(() => configOf({ outstandingBytesMax: 2 ** 27 })).toThrow('it is more than peerQueueBytesMax 67108864');
+    expect(configOf({ outstandingBytesMax: 2 ** 27, peerQueueBytesMax: 2 ** 27 }).limits.outstandingBytesMax).toBe(
+      2 ** 27,
+    );
+  });
 });

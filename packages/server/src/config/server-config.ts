@@ -98,7 +98,7 @@ function complete(gathered: Gathered): ServerConfig {
     bind,
     ...addresses,
     timing: resolveTiming(gathered),
-    limits: resolveLimits(values),
+    limits: resolveLimits(gathered),
     serverLimits: {
       peerQueueBytesMax: need(values.peerQueueBytesMax, 'peerQueueBytesMax'),
       connectionsMax: need(values.connectionsMax, 'connectionsMax'),
@@ -185,7 +185,14 @@ function resolveTiming({ values, origins }: Gathered): Timing {
   };
 }
 
-function resolveLimits(values: KeyValues): Limits {
+function resolveLimits({ values, origins }: Gathered): Limits {
+  const queue = need(values.peerQueueBytesMax, 'peerQueueBytesMax');
+  const outstanding = need(values.outstandingBytesMax, 'outstandingBytesMax');
+  if (outstanding > queue) {
+    throw new ConfigError(
+      `Bad outstandingBytesMax ${outstanding} (from ${origins.outstandingBytesMax}): it is more than peerQueueBytesMax ${queue}, so that what goes to a new leader would close the link to it again and again; raise that too`,
+    );
+  }
   return {
     outstandingMax: need(values.outstandingMax, 'outstandingMax'),
     outstandingBytesMax: need(values.outstandingBytesMax, 'outstandingBytesMax'),
