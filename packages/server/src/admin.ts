@@ -67,7 +67,10 @@ function replyTo(source: AdminSource, url: string): Reply {
     case '/readyz':
       if (status === undefined) return { status: 503, body: { ready: false, reason: 'the member recovers its data' } };
       if (!status.serving)
-        return { status: 503, body: { ready: false, reason: 'the member has no state to serve from' } };
+        return {
+          status: 503,
+          body: { ready: false, reason: 'the member follows no leader, and what it has is not recent enough to serve' },
+        };
       return { status: 200, body: { ready: true, hasQuorum: status.hasQuorum } };
     case '/status':
       if (status === undefined) return { status: 503, body: { reason: 'the member recovers its data' } };
