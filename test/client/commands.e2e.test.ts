@@ -134,6 +134,18 @@ describe('status', () => {
   });
 });
 
+describe('without a quorum', () => {
+  it('a command says so, and that nothing was done', async () => {
+    await using alone = await TestEnsemble.start({ size: 3 });
+    const leader = await alone.leader();
+    for (const index of alone.running().filter((each) => each !== leader)) await alone.kill(index);
+    const args = ['set', '/a', 'x', '--servers', String(alone.servers[leader]), '--timeout', '1s'];
+    const { code, stdout, stderr } = await run(args);
+    expect(stderr).toMatch(/^quorate: The ensemble has no quorum \(member \d is [a-z]+\).*nothing was read or written/);
+    expect([code, stdout.toString()]).toEqual([5, '']);
+  });
+});
+
 describe('--help', () => {
   it('lists every command and loads neither gRPC nor LevelDB', async () => {
     const report = `process.on('exit', () => console.error(process.moduleLoadList.filter((name) => / http2$/.test(name)).length))`;

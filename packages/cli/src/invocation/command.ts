@@ -5,6 +5,7 @@
 import type { CallOptions, Client } from '@quorate/client';
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
 import { Interrupted, sayFailure, UsageError } from './failure.ts';
+import { explainNoSession } from './no-quorum.ts';
 import { type Output, SERVERS_DEFAULT, type Settings, type SharedFlags, settle, TIMEOUT_DEFAULT } from './settings.ts';
 
 /** What a command prints: one of these is asked for. */
@@ -104,8 +105,11 @@ async function inSession(
   budget: Budget,
   work: (client: Client, budget: Budget) => Promise<Result>,
 ): Promise<Result> {
-  const { connect } = await import('@quorate/client');
-  const client = await connect(settings.servers, budget());
+  const { connect, isCode } = await import('@quorate/client');
+  const client = await connect(settings.servers, budget()).catch(async (error: unknown) => {
+    if (!isCode(error, 'CONNECTION_LOST', 'TIMEOUT', 'UNAVAILABLE')) throw error;
+    throw await explainNoSession(error, settings.servers);
+  });
   try {
     return await work(client, budget);
   } finally {
