@@ -368,6 +368,19 @@ describe('P10: a session that moved while its old member was cut off', () => {
     expect(ensemble.call(other, create('/next'), { session, attachment: 2 }).result.kind).toBe('create');
   });
 
+  it('nor is it after a new one that was refused: that one has its place in the history too', () => {
+    const { ensemble, entry, other, session, late, leader } = moved();
+    const now = ensemble.submit(other, create('/no/parent'), { session, attachment: 2 });
+    ensemble.run();
+    expect(shown(other, now)).toBe('NO_NODE');
+    ensemble.kill(leader);
+    ensemble.heal();
+    ensemble.advance(2_000);
+    expect(codeOf(entry, late)).toBe('UNAVAILABLE');
+    expect(exists(ensemble, other, '/late')).toBe(false);
+    expect(ensemble.call(other, create('/next'), { session, attachment: 2 }).result.kind).toBe('create');
+  });
+
   it('the member that it moved to is not taken for the old one by what the session wrote before', () => {
     const { ensemble, other, session } = moved();
     ensemble.advance(1_000);

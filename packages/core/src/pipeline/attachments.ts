@@ -118,7 +118,7 @@ export class Attachments {
   }
 
   /**
-   * A write by an attachment elsewhere took effect at `zxid`. P10: if the session was granted here before that, it has moved,
+   * A write by an attachment elsewhere was ordered at `zxid`. P10: if the session was granted here before that, it has moved,
    * though this member may have been cut off when it did: what it still holds of the session must not be ordered any more.
    */
   writtenElsewhere(session: SessionId, zxid: Zxid): void {

@@ -6,6 +6,7 @@ import { formatSessionId, type Zxid } from '@quorate/protocol';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
 import type { LeaderDesk } from './leader-desk.ts';
+import { isOwnersWrite } from './prepare.ts';
 
 /** Applies the committed txn at `zxid`, the next in order. `desk` is there while this member leads. */
 export function finish(entry: Entry, desk: LeaderDesk | undefined, zxid: Zxid, txn: Txn): void {
@@ -14,7 +15,7 @@ export function finish(entry: Entry, desk: LeaderDesk | undefined, zxid: Zxid, t
   desk?.applied(zxid);
   const { origin, session, body } = txn;
   // Before anything of this member is answered or forwarded again on the strength of an attachment that is no more.
-  const isElsewhere = origin.attached === true && origin.sid !== entry.options.sid && body.kind !== 'error';
+  const isElsewhere = origin.attached === true && origin.sid !== entry.options.sid && isOwnersWrite(body);
   if (isElsewhere) attachments.writtenElsewhere(session, zxid);
   outstanding.delivered(origin, zxid, txn);
   syncs.applied(zxid);

@@ -134,6 +134,14 @@ describe('P10: a session', () => {
     expect(leader.kinds).toEqual(['createSession', 'create', 'SESSION_MOVED']);
   });
 
+  it('belongs to the member that first writes for it also when the tree refuses the write', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    leader.order(3, create('/no/parent'), { session: S, attached: true });
+    leader.order(2, create('/b'), { session: S, attached: true });
+    expect(leader.kinds).toEqual(['createSession', 'NO_NODE', 'SESSION_MOVED']);
+  });
+
   it('stays where it is when it is only kept alive', () => {
     const leader = new Leader();
     leader.order(2, OPEN, { session: S, attached: true });

@@ -18,7 +18,7 @@ import type { RequestMessage } from '../peer/messages.ts';
 import type { Txn } from '../tree/txn.ts';
 import { encodeTxn } from '../tree/txn-codec.ts';
 import type { CurrentTree } from './current-tree.ts';
-import { Preparation } from './prepare.ts';
+import { isOwnersWrite, Preparation } from './prepare.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { isSameToken } from './session-token.ts';
 import { SessionTracker } from './session-tracker.ts';
@@ -155,7 +155,7 @@ export class LeaderDesk {
     const { session, attached } = request;
     if (session !== NO_SESSION) this.#tracker.touch(session);
     const txn = this.#preparation.prepare(request, sid, now.wallMs, this.#ownerFault(sid, request));
-    if (attached && txn.body.kind !== 'error') this.#adopt(session, sid);
+    if (attached && isOwnersWrite(txn.body)) this.#adopt(session, sid);
     this.#propose(txn);
     if (txn.body.kind === 'createSession') {
       this.#tracker.add(session, txn.body.timeoutMs, attached ? sid : undefined);

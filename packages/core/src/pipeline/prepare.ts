@@ -29,6 +29,16 @@ type Decision = { readonly body: TxnBody } | { readonly refusal: Refusal };
 /** Origin of txns that the leader makes by itself. */
 const NO_ORIGIN: Origin = { sid: 0, incarnation: 0, seq: 0 };
 
+/**
+ * True when the txn was ordered as a write of its session's owner: also one that the tree refused then has its place in the
+ * history, before which no older write of the session may come any more (P10). False when the session or its owner was the reason.
+ */
+export function isOwnersWrite(body: TxnBody): boolean {
+  if (body.kind !== 'error') return true;
+  // UNAVAILABLE: the id of a session to be opened is another's.
+  return body.code !== 'SESSION_EXPIRED' && body.code !== 'SESSION_MOVED' && body.code !== 'UNAVAILABLE';
+}
+
 export class Preparation {
   readonly #speculation: Speculation;
   readonly #load: EphemeralLoad;
