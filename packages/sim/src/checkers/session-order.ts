@@ -1,8 +1,10 @@
 /**
  * What one session may rely on: the calls of one attachment are answered in the order in which they were made; its writes
  * stand in the history in that order, over all attachments; and no answer shows an older state than an earlier
- * one did (so a session reads its own writes and never goes back). Unary calls say nothing of what their client has seen,
- * so for them the last rule holds at one run of one member only. Source: reference §1.7, §9.10.
+ * one did (so a session reads its own writes and never goes back). Source: reference §1.7, §9.10.
+ *
+ * Unary calls say nothing of what their client has seen, so for them the last rule holds at one run of one member only;
+ * and nothing fences them, so a unary write of unknown outcome may still be on its way when its client goes on.
  */
 import { formatZxid, NO_SESSION, type SessionId, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { type CallRecord, describeCall, fateOf } from '../calls.ts';
@@ -61,7 +63,7 @@ export class SessionOrderChecker implements Checker {
     const last = new Map<SessionId, { readonly record: CallRecord; readonly zxid: Zxid }>();
     for (const record of ledger.calls.all.values()) {
       const { session } = record.call;
-      const zxid = session === NO_SESSION ? undefined : index.zxidOf(record);
+      const zxid = session === NO_SESSION || isAdrift(record) ? undefined : index.zxidOf(record);
       if (zxid === undefined) continue;
       const before = last.get(session);
       if (before !== undefined && before.zxid >= zxid) {
@@ -73,4 +75,9 @@ export class SessionOrderChecker implements Checker {
       last.set(session, { record, zxid });
     }
   }
+}
+
+/** A unary write of which its client does not know what became. */
+function isAdrift({ call, answer }: CallRecord): boolean {
+  return call.attachment === 0 && fateOf(answer) === 'unknown';
 }
