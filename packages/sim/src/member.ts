@@ -151,16 +151,21 @@ export class Member {
     const store = drive.open((event) => this.deliver(event));
     const log: LogRecord[] = [];
     const { checkpointZxid, acceptedEpoch, currentEpoch, committed } = store.recoverNow({
-      state: (records) => recovery.state(records),
+      state: (records) => inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.state(part)),
       log: (records) => {
         log.push(...records);
-        recovery.log(records);
+        inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
       },
     });
     const now = { monotonicMs: 1_000, wallMs };
     const { peer, actions } = recovery.finish({ checkpointZxid, acceptedEpoch, currentEpoch, committed }, now);
     return { peer, actions, store, disk: { baseZxid: checkpointZxid, records: log, acceptedEpoch, currentEpoch } };
   }
+}
+
+/** Hands records over in parts, as a reader of a large database does. */
+function inParts<T>(records: readonly T[], countMax: number, take: (part: readonly T[]) => void): void {
+  for (let at = 0; at < records.length; at += countMax) take(records.slice(at, at + countMax));
 }
 
 /** How the network reaches a run: all by events. */
