@@ -103,7 +103,7 @@ export const KEYS = {
     min: 20,
     max: DAY_MS,
   }),
-  heartbeatMs: timing('heartbeatMs', 'Leader pings learners this often', 10),
+  heartbeatMs: timing('heartbeatMs', 'Leader pings learners this often', 100),
   syncTimeoutMs: timing('syncTimeoutMs', 'Silence after which a learner and its leader give each other up', 50),
   initTimeoutMs: timing('initTimeoutMs', 'Longest time for discovery and synchronization without progress', 100),
   electionRetryMs: timing('electionRetryMs', 'While looking for a leader: votes are sent again this often', 10),

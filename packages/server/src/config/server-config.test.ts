@@ -73,6 +73,11 @@ describe('timing', () => {
     );
   });
 
+  it('refuses heartbeats so frequent that a tick could pass between two of them and end a leadership', () => {
+    expect(() => configOf({ heartbeatMs: 99 })).toThrow('heartbeatMs');
+    expect(() => configOf({ heartbeatMs: 100 })).not.toThrow();
+  });
+
   it('refuses heartbeats so rare that one late ping would end a leadership', () => {
     expect(() => configOf({ heartbeatMs: 2000 })).toThrow('it is more than half of syncTimeoutMs 3000');
   });
