@@ -26,7 +26,7 @@ let ports = { grpc: 0, admin: 0 };
 async function age(): Promise<void> {
   const store = await openLevelStore({ directory: dataDir, identity: { clusterId: 'old', sid: SID }, events: EVENTS });
   await store.recover({ state: () => {}, log: () => {} });
-  store.submit(1, { kind: 'saveEpochs', acceptedEpoch: EPOCH, currentEpoch: EPOCH });
+  store.submit(1, { kind: 'saveEpochs', acceptedEpoch: EPOCH, currentEpoch: EPOCH, voteRight: 'held' });
   await store.close();
 }
 

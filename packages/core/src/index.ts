@@ -8,5 +8,6 @@ export * from './peer/recovery.ts';
 export * from './peer/status.ts';
 export * from './tree/txn.ts';
 export { decodeTxn, encodeTxn } from './tree/txn-codec.ts';
+export type { VoteRight } from './zab/config.ts';
 export * from './zab/host.ts';
 export * from './zab/messages.ts';

@@ -12,9 +12,9 @@ function lineOf(observation: Observation): string {
   switch (observation.kind) {
     case 'started': {
       const { sid, run, disk, status } = observation;
-      const { baseZxid, records, acceptedEpoch, currentEpoch } = disk;
+      const { baseZxid, records, acceptedEpoch, currentEpoch, voteRight } = disk;
       const log = `${formatZxid(baseZxid)} + ${records.length} records`;
-      return `${sid} started, run ${run}: disk ${log}, epochs ${acceptedEpoch}/${currentEpoch}; ${statusOf(status)}`;
+      return `${sid} started, run ${run}: disk ${log}, epochs ${acceptedEpoch}/${currentEpoch} ${voteRight}; ${statusOf(status)}`;
     }
     case 'status':
       return `${observation.sid} ${statusOf(observation.status)}`;

@@ -150,7 +150,7 @@ export class Member {
     });
     const store = drive.open((event) => this.deliver(event));
     const log: LogRecord[] = [];
-    const { checkpointZxid, acceptedEpoch, currentEpoch, committed } = store.recoverNow({
+    const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed } = store.recoverNow({
       state: (records) => inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.state(part)),
       log: (records) => {
         log.push(...records);
@@ -158,8 +158,10 @@ export class Member {
       },
     });
     const now = { monotonicMs: 1_000, wallMs };
-    const { peer, actions } = recovery.finish({ checkpointZxid, acceptedEpoch, currentEpoch, committed }, now);
-    return { peer, actions, store, disk: { baseZxid: checkpointZxid, records: log, acceptedEpoch, currentEpoch } };
+    const summary = { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed };
+    const { peer, actions } = recovery.finish(summary, now);
+    const disk = { baseZxid: checkpointZxid, records: log, acceptedEpoch, currentEpoch, voteRight };
+    return { peer, actions, store, disk };
   }
 }
 

@@ -4,7 +4,7 @@
  * virtual time), so "before" means "earlier in the stream". Checkers live on these alone and know nothing of how the
  * run is made; that is why a checker can be tested with a history written by hand.
  */
-import type { LogRecord, PeerMessage, ServerState, StorageCommand } from '@quorate/core';
+import type { LogRecord, PeerMessage, ServerState, StorageCommand, VoteRight } from '@quorate/core';
 import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, Zxid } from '@quorate/protocol';
 
 /** What a member says of itself after a turn. */
@@ -32,6 +32,7 @@ export interface DiskView {
   readonly records: readonly LogRecord[];
   readonly acceptedEpoch: Epoch;
   readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
 }
 
 /** What a client asks about its session; answered by `attached`, `alive` or an error. */

@@ -3,7 +3,7 @@
  * state database and removing those that a crash left behind. Does not read the log or the state; recovery.ts does.
  */
 import { ZERO_ZXID } from '@quorate/protocol';
-import type { StoreIdentity } from './contract.ts';
+import type { StoreIdentity, VoteRight } from './contract.ts';
 import { damaged } from './damage.ts';
 import { DiskState } from './disk-state.ts';
 import { type DbName, open, type Plan, read, scanAll, stateDb, write } from './io.ts';
@@ -38,6 +38,8 @@ export interface BootOptions {
   readonly place: string;
   /** The folder bears no mark (level/folder.ts) of having been used: the databases are made, or are as just made. */
   readonly fresh: boolean;
+  /** What fresh databases say of the right to vote. */
+  readonly firstVoteRight: VoteRight;
 }
 
 /** State number and generation of a store that has just been made. */
@@ -67,14 +69,14 @@ export function* boot(options: BootOptions): Plan<DiskState> {
  * Writes the first records: of the state, then of the log. A crash in between leaves a log without them, and this is done
  * again. A folder without its mark whose databases have been used is damaged: something took the mark away.
  */
-function* initialise({ place, identity }: BootOptions): Plan {
+function* initialise({ place, identity, firstVoteRight }: BootOptions): Plan {
   const first = stateDb(FIRST_HEAD.state);
   yield* open(first, true);
   if (!((yield* isUnused('log', LOG_RANGE)) && (yield* isUnused(first, STATE_RANGE)))) {
     throw damaged(place, 'log', 'there is data, but the file VERSION is missing');
   }
   const known = yield* read('log', IDENTITY_KEY);
-  if (known !== undefined) return;
+  if (known !== undefined && firstVoteRight === 'unformed') return;
   yield* write(first, [
     { key: STATE_IDENTITY_KEY, value: packIdentity(STATE_IDENTITY_KEY, identity) },
     { key: CHECKPOINT_KEY, value: packCheckpoint(ZERO_ZXID) },
@@ -83,7 +85,7 @@ function* initialise({ place, identity }: BootOptions): Plan {
   yield* write('log', [
     { key: IDENTITY_KEY, value: packIdentity(IDENTITY_KEY, identity) },
     { key: HEAD_KEY, value: packHead(FIRST_HEAD) },
-    { key: EPOCHS_KEY, value: packEpochs({ acceptedEpoch: 0, currentEpoch: 0 }) },
+    { key: EPOCHS_KEY, value: packEpochs({ acceptedEpoch: 0, currentEpoch: 0, voteRight: firstVoteRight }) },
   ]);
 }
 

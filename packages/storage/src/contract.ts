@@ -21,13 +21,25 @@ export interface StateRecord {
   readonly value: Uint8Array | undefined;
 }
 
+/**
+ * Whether a member counts as the voter that its configuration says. `unformed`: the disk is new, nothing was ever promised
+ * on it. `held`: it counts. `recovering`: an earlier disk of this member is lost, and promises with it; it may not count
+ * until it was synchronized. `core` decides; the disk only keeps it. It never goes back in the order unformed, recovering, held.
+ */
+export type VoteRight = 'unformed' | 'held' | 'recovering';
+
 /** Work for the ordered lane. */
 export type StorageCommand =
   /** Adds records to the log; they continue it without a gap. `committed` is a hint for recovery. */
   | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly committed: Zxid }
   /** Removes every log record after `after`, which is not before the durable checkpoint. */
   | { readonly kind: 'truncate'; readonly after: Zxid }
-  | { readonly kind: 'saveEpochs'; readonly acceptedEpoch: Epoch; readonly currentEpoch: Epoch }
+  | {
+      readonly kind: 'saveEpochs';
+      readonly acceptedEpoch: Epoch;
+      readonly currentEpoch: Epoch;
+      readonly voteRight: VoteRight;
+    }
   /** Starts a new state database beside the present one; one that was half received is thrown away. */
   | { readonly kind: 'installBegin' }
   | { readonly kind: 'installChunk'; readonly records: readonly StateRecord[] }
@@ -68,6 +80,7 @@ export interface RecoveredSummary {
   readonly checkpointZxid: Zxid;
   readonly acceptedEpoch: Epoch;
   readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
   /** Highest committed zxid that was noted on disk: a lower bound. Not after `lastZxid`. */
   readonly committed: Zxid;
   /** End of the log; the checkpoint's zxid when nothing follows it. */

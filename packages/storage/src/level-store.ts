@@ -1,6 +1,6 @@
 /** A member's store on LevelDB: opens the data folder, and puts the storage logic on the LevelDB engine. */
-import { boot } from './boot.ts';
-import type { MemberStore, StoreEvents, StoreIdentity } from './contract.ts';
+import { type BootOptions, boot } from './boot.ts';
+import type { MemberStore, StoreEvents, StoreIdentity, VoteRight } from './contract.ts';
 import type { DiskState } from './disk-state.ts';
 import type { Engine } from './io.ts';
 import { Lane } from './lane.ts';
@@ -16,6 +16,11 @@ export interface LevelStoreOptions {
   /** Whose data it is to hold. */
   readonly identity: StoreIdentity;
   readonly events: StoreEvents;
+  /**
+   * What databases that are made now say of the member's right to vote. Default `unformed`. `recovering`: they replace
+   * some that are lost. Without effect on databases that exist.
+   */
+  readonly firstVoteRight?: VoteRight;
   /** For tests: an engine around the real one. */
   readonly wrapEngine?: (engine: Engine) => Engine;
 }
@@ -25,12 +30,12 @@ export interface LevelStoreOptions {
  * NOT_WRITABLE or DAMAGED. Nothing stays open then.
  */
 export async function openLevelStore(options: LevelStoreOptions): Promise<MemberStore> {
-  const { directory, identity, events } = options;
+  const { directory, identity, events, firstVoteRight = 'unformed' } = options;
   const fresh = await prepareFolder(directory, identity);
   const level = new LevelEngine(directory);
   const engine = options.wrapEngine?.(level) ?? level;
   try {
-    const disk = await bootOn(engine, { directory, identity, fresh });
+    const disk = await bootOn(engine, { place: directory, identity, fresh, firstVoteRight });
     if (fresh) await markFolder(directory, identity);
     return new Store({ engine, disk, place: directory, events, syncs: () => level.syncs });
   } catch (thrown) {
@@ -41,12 +46,8 @@ export async function openLevelStore(options: LevelStoreOptions): Promise<Member
   }
 }
 
-function bootOn(
-  engine: Engine,
-  options: { readonly directory: string; readonly identity: StoreIdentity; readonly fresh: boolean },
-): Promise<DiskState> {
-  const { directory: place, identity, fresh } = options;
+function bootOn(engine: Engine, options: BootOptions): Promise<DiskState> {
   return new Promise((resolve, reject) => {
-    new Lane(engine, 'log', reject).run(boot({ place, identity, fresh }), resolve);
+    new Lane(engine, 'log', reject).run(boot(options), resolve);
   });
 }

@@ -6,13 +6,13 @@
  * | --- | ---- |
  * | `i` | sid (4), cluster id (UTF-8, the rest) |
  * | `h` | generation (8), number of the current state database (4) |
- * | `e` | acceptedEpoch (4), currentEpoch (4) |
+ * | `e` | acceptedEpoch (4), currentEpoch (4), right to vote (1): 0 unformed, 1 recovering, 2 held |
  *
  * The generation rises, in the same atomic write, whenever the log loses acknowledged records on purpose (truncate,
  * install): a lower bound that was noted under an earlier generation (state-format.ts) then no longer holds.
  */
 import { ByteReader, ByteWriter, DecodeError, EPOCH_MAX, type Epoch } from '@quorate/protocol';
-import type { StoreIdentity } from './contract.ts';
+import type { StoreIdentity, VoteRight } from './contract.ts';
 import { DamageError, seal, unseal } from './sealed.ts';
 
 export const IDENTITY_KEY: Uint8Array = Uint8Array.of(0x69);
@@ -28,6 +28,15 @@ export interface Head {
 export interface Epochs {
   readonly acceptedEpoch: Epoch;
   readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
+}
+
+/** In the order in which a member comes by them: the place is the code on disk, and it never goes down. */
+const VOTE_RIGHTS: readonly VoteRight[] = ['unformed', 'recovering', 'held'];
+
+/** True when a member that has the right `from` on its disk may have `to` next. */
+export function mayBecome(from: VoteRight, to: VoteRight): boolean {
+  return VOTE_RIGHTS.indexOf(to) >= VOTE_RIGHTS.indexOf(from);
 }
 
 /** `key` differs between the log and the state database. */
@@ -48,16 +57,24 @@ export function unpackHead(value: Uint8Array): Head {
 }
 
 export function packEpochs(epochs: Epochs): Uint8Array {
-  return seal(EPOCHS_KEY, new ByteWriter(16).u32(epochs.acceptedEpoch).u32(epochs.currentEpoch).finish());
+  const { acceptedEpoch, currentEpoch, voteRight } = epochs;
+  const writer = new ByteWriter(16).u32(acceptedEpoch).u32(currentEpoch).u8(VOTE_RIGHTS.indexOf(voteRight));
+  return seal(EPOCHS_KEY, writer.finish());
 }
 
-/** Throws DamageError, also when the current epoch is above the accepted one. */
+/** Throws DamageError, also when the current epoch is above the accepted one or the right to vote is none. */
 export function unpackEpochs(value: Uint8Array): Epochs {
-  const epochs = parse(EPOCHS_KEY, value, (reader) => ({ acceptedEpoch: reader.u32(), currentEpoch: reader.u32() }));
-  if (epochs.currentEpoch > epochs.acceptedEpoch || epochs.acceptedEpoch > EPOCH_MAX) {
-    throw new DamageError(`current epoch ${epochs.currentEpoch} and accepted epoch ${epochs.acceptedEpoch} cannot be`);
+  const [acceptedEpoch, currentEpoch, code] = parse(EPOCHS_KEY, value, (reader) => [
+    reader.u32(),
+    reader.u32(),
+    reader.u8(),
+  ]);
+  if (currentEpoch > acceptedEpoch || acceptedEpoch > EPOCH_MAX) {
+    throw new DamageError(`current epoch ${currentEpoch} and accepted epoch ${acceptedEpoch} cannot be`);
   }
-  return epochs;
+  const voteRight = VOTE_RIGHTS[code];
+  if (voteRight === undefined) throw new DamageError(`the right to vote ${code} is none`);
+  return { acceptedEpoch, currentEpoch, voteRight };
 }
 
 /** Unseals and reads a value to its end. Throws DamageError. */

@@ -8,7 +8,7 @@ import type { LogRecord, StorageCommand } from './contract.ts';
 import type { DiskState } from './disk-state.ts';
 import { type KvOp, type Plan, read, write } from './io.ts';
 import type { EntrySpan } from './log-index.ts';
-import { EPOCHS_KEY, HEAD_KEY, packEpochs, packHead } from './log-meta.ts';
+import { EPOCHS_KEY, HEAD_KEY, mayBecome, packEpochs, packHead } from './log-meta.ts';
 import { LOG_RANGE, type LogEntry, logKey, packEntry, RECORD_OVERHEAD_BYTES, unpackEntry } from './record-codec.ts';
 import { DamageError } from './sealed.ts';
 import { BOUND_KEY, packBound } from './state-format.ts';
@@ -147,9 +147,11 @@ function* shortened(span: EntrySpan, after: Zxid): Plan<{ readonly op: KvOp; rea
   return { op, span: spanOf(short, op) };
 }
 
-/** Writes both epochs, atomically. Neither may go back, nor the current one pass the accepted one. */
+/**
+ * Writes both epochs and the right to vote, atomically. None may go back, nor the current epoch pass the accepted one.
+ */
 export function* saveEpochs(disk: DiskState, command: StorageCommand & { readonly kind: 'saveEpochs' }): Plan {
-  const { acceptedEpoch, currentEpoch } = command;
+  const { acceptedEpoch, currentEpoch, voteRight } = command;
   const now = disk.epochs;
   if (acceptedEpoch < now.acceptedEpoch || currentEpoch < now.currentEpoch || currentEpoch > acceptedEpoch) {
     throw new ContractError(
@@ -157,8 +159,11 @@ export function* saveEpochs(disk: DiskState, command: StorageCommand & { readonl
         `they are ${now.acceptedEpoch} and ${now.currentEpoch}`,
     );
   }
+  if (!mayBecome(now.voteRight, voteRight)) {
+    throw new ContractError(`Cannot save the right to vote ${voteRight}: it is ${now.voteRight}`);
+  }
   assert(acceptedEpoch <= EPOCH_MAX, () => `Epoch ${acceptedEpoch} is above ${EPOCH_MAX}`);
-  const epochs = { acceptedEpoch, currentEpoch };
+  const epochs = { acceptedEpoch, currentEpoch, voteRight };
   yield* write('log', [{ key: EPOCHS_KEY, value: packEpochs(epochs) }]);
   disk.epochs = epochs;
 }

@@ -108,7 +108,7 @@ class Member implements StoreEvents {
         const epoch = step.newEpoch || last === ZERO_ZXID ? now.accepted + 1 : epochOf(last);
         if (epoch > now.accepted)
           this.#submit(
-            { kind: 'saveEpochs', acceptedEpoch: epoch, currentEpoch: now.accepted },
+            { kind: 'saveEpochs', acceptedEpoch: epoch, currentEpoch: now.accepted, voteRight: 'held' },
             { ...now, accepted: epoch, current: now.accepted },
           );
         const from = epoch === epochOf(last) ? Number(last & 0xffff_ffffn) + 1 : 1;
@@ -255,7 +255,7 @@ describe('the store under power cuts', () => {
       const store = openMemoryStore(disk, { identity: IDENTITY, events });
       store.recoverNow(sink);
       disk.syncLies = true;
-      store.submit(1, { kind: 'saveEpochs', acceptedEpoch: 1, currentEpoch: 1 });
+      store.submit(1, { kind: 'saveEpochs', acceptedEpoch: 1, currentEpoch: 1, voteRight: 'held' });
       store.submit(2, {
         kind: 'append',
         records: [{ zxid: makeZxid(1, 1), payload: Buffer.alloc(1) }],

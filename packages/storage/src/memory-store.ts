@@ -3,7 +3,7 @@
  * and whose disk can lose power. Opening and recovering are done at once.
  */
 import { boot, identityFault } from './boot.ts';
-import type { RecoveredSummary, RecoverySink, StatePage, StoreEvents, StoreIdentity } from './contract.ts';
+import type { RecoveredSummary, RecoverySink, StatePage, StoreEvents, StoreIdentity, VoteRight } from './contract.ts';
 import type { DiskState } from './disk-state.ts';
 import type { Engine, LaneName } from './io.ts';
 import { Lane } from './lane.ts';
@@ -16,6 +16,11 @@ export interface MemoryStoreOptions {
   /** Whose data the disk is to hold. */
   readonly identity: StoreIdentity;
   readonly events: StoreEvents;
+  /**
+   * What databases that are made now say of the member's right to vote. Default `unformed`. `recovering`: they replace
+   * some that are lost. Without effect on databases that exist.
+   */
+  readonly firstVoteRight?: VoteRight;
   /** Name of the disk, for messages. Default `memory`. */
   readonly place?: string;
   /** For tests: an engine around the memory engine. */
@@ -24,7 +29,7 @@ export interface MemoryStoreOptions {
 
 /** Opens a store on a disk. Throws StorageError as `openLevelStore` does. */
 export function openMemoryStore(disk: SimDisk, options: MemoryStoreOptions): SimStore {
-  const { identity, events, place = 'memory' } = options;
+  const { identity, events, place = 'memory', firstVoteRight = 'unformed' } = options;
   const fault = disk.mark === undefined ? undefined : identityFault(place, disk.mark, identity);
   if (fault !== undefined) throw fault;
   const memory = new MemoryEngine(disk);
@@ -33,7 +38,7 @@ export function openMemoryStore(disk: SimDisk, options: MemoryStoreOptions): Sim
   let booted: DiskState;
   try {
     booted = atOnce(memory, (done, failed) => {
-      new Lane(engine, 'log', failed).run(boot({ place, identity, fresh }), done);
+      new Lane(engine, 'log', failed).run(boot({ place, identity, fresh, firstVoteRight }), done);
     });
   } catch (thrown) {
     disk.detach(memory);

@@ -21,7 +21,7 @@ export function* recover(disk: DiskState, place: string, sink: RecoverySink): Pl
   const { lastZxid, committed, torn } = end;
   if (torn !== undefined) yield* write('log', [{ key: torn.key, value: undefined }]);
   disk.lastZxid = lastZxid;
-  const { acceptedEpoch, currentEpoch } = disk.epochs;
+  const { acceptedEpoch, currentEpoch, voteRight } = disk.epochs;
   if (epochOf(lastZxid) > acceptedEpoch) {
     throw damaged(
       place,
@@ -33,6 +33,7 @@ export function* recover(disk: DiskState, place: string, sink: RecoverySink): Pl
     checkpointZxid: disk.checkpointZxid,
     acceptedEpoch,
     currentEpoch,
+    voteRight,
     committed,
     lastZxid,
     tornTail: torn === undefined ? undefined : `Cut the end of the log after ${formatZxid(lastZxid)}: ${torn.reason}`,

@@ -96,8 +96,16 @@ describe('records of the store itself', () => {
   });
 
   it('epochs that cannot be are damage', () => {
-    expect(unpackEpochs(packEpochs({ acceptedEpoch: 0x7fff_ffff, currentEpoch: 3 })).currentEpoch).toBe(3);
-    expect(() => unpackEpochs(packEpochs({ acceptedEpoch: 2, currentEpoch: 3 }))).toThrow(DamageError);
-    expect(() => unpackEpochs(packEpochs({ acceptedEpoch: 0x8000_0000, currentEpoch: 3 }))).toThrow(DamageError);
+    expect(unpackEpochs(packEpochs({ acceptedEpoch: 0x7fff_ffff, currentEpoch: 3, voteRight: 'recovering' }))).toEqual({
+      acceptedEpoch: 0x7fff_ffff,
+      currentEpoch: 3,
+      voteRight: 'recovering',
+    });
+    expect(() => unpackEpochs(packEpochs({ acceptedEpoch: 2, currentEpoch: 3, voteRight: 'held' }))).toThrow(
+      DamageError,
+    );
+    expect(() => unpackEpochs(packEpochs({ acceptedEpoch: 0x8000_0000, currentEpoch: 3, voteRight: 'held' }))).toThrow(
+      DamageError,
+    );
   });
 });

@@ -1,5 +1,6 @@
 /** For tests: a member's disk that does everything at once and loses nothing. A second implementation, not a mock. */
 import { type Epoch, formatZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import type { VoteRight } from '../zab/config.ts';
 import type { StorageCommand } from '../zab/host.ts';
 import type { LogRecord, StateRecord } from '../zab/messages.ts';
 import type { PeerAction } from './actions.ts';
@@ -18,6 +19,7 @@ function put(state: State, records: readonly StateRecord[]): void {
 export class InstantDisk {
   acceptedEpoch: Epoch = 0;
   currentEpoch: Epoch = 0;
+  voteRight: VoteRight = 'unformed';
   committed: Zxid = ZERO_ZXID;
   checkpointZxid: Zxid = ZERO_ZXID;
   log: LogRecord[] = [];
@@ -85,6 +87,7 @@ export class InstantDisk {
       case 'saveEpochs':
         this.acceptedEpoch = command.acceptedEpoch;
         this.currentEpoch = command.currentEpoch;
+        this.voteRight = command.voteRight;
         return;
       case 'installBegin':
       case 'installAbort':

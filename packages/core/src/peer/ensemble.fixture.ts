@@ -100,9 +100,10 @@ export class TestEnsemble {
     const recovery = new Recovery(this.configOf(member));
     recovery.state(member.disk.records);
     recovery.log(member.disk.tail);
-    const { acceptedEpoch, currentEpoch, checkpointZxid } = member.disk;
+    const { acceptedEpoch, currentEpoch, voteRight, checkpointZxid } = member.disk;
     const committed = member.disk.committed > checkpointZxid ? member.disk.committed : checkpointZxid;
-    const { peer, actions } = recovery.finish({ acceptedEpoch, currentEpoch, checkpointZxid, committed }, this.now);
+    const summary = { acceptedEpoch, currentEpoch, voteRight, checkpointZxid, committed };
+    const { peer, actions } = recovery.finish(summary, this.now);
     member.peer = peer;
     this.#carryOut(member, actions);
     this.run();

@@ -62,8 +62,8 @@ describe('a member that starts again', () => {
     ensemble.kill(member!);
     const recovery = new Recovery(ensemble.configOf(member!));
     recovery.state(member!.disk.records.slice(1));
-    const { checkpointZxid, acceptedEpoch, currentEpoch } = member!.disk;
-    const summary = { checkpointZxid, acceptedEpoch, currentEpoch, committed: checkpointZxid };
+    const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight } = member!.disk;
+    const summary = { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed: checkpointZxid };
     expect(() => recovery.finish(summary, ensemble.now)).toThrow(/The state/);
   });
 });

@@ -5,6 +5,7 @@
  */
 import { assert, type Epoch, formatZxid, type Zxid } from '@quorate/protocol';
 import { TreeLoader } from '../tree/tree-loader.ts';
+import type { VoteRight } from '../zab/config.ts';
 import type { LogRecord, StateRecord } from '../zab/messages.ts';
 import type { PeerAction } from './actions.ts';
 import type { MemberConfig } from './config.ts';
@@ -17,6 +18,7 @@ export interface RecoverySummary {
   readonly checkpointZxid: Zxid;
   readonly acceptedEpoch: Epoch;
   readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
   /** Known to be committed when the log was written; a lower bound. */
   readonly committed: Zxid;
 }
@@ -45,7 +47,7 @@ export class Recovery {
   finish(summary: RecoverySummary, now: Now): { readonly peer: QuorumPeer; readonly actions: readonly PeerAction[] } {
     assert(!this.#isFinished, () => 'Recovery was finished twice');
     this.#isFinished = true;
-    const { checkpointZxid, acceptedEpoch, currentEpoch, committed } = summary;
+    const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed } = summary;
     const first = this.#records[0];
     assert(
       first === undefined || first.zxid > checkpointZxid,
@@ -54,7 +56,7 @@ export class Recovery {
     );
     const tree = this.#loader.finish(checkpointZxid);
     const baseZxid = checkpointZxid;
-    const recovered = { acceptedEpoch, currentEpoch, baseZxid, records: this.#records, committed };
+    const recovered = { acceptedEpoch, currentEpoch, voteRight, baseZxid, records: this.#records, committed };
     const peer = new QuorumPeer(this.#config, tree, recovered, now);
     return { peer, actions: peer.start(now) };
   }

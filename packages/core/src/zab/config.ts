@@ -19,12 +19,21 @@ export interface ZabTiming {
   readonly electionSettleMs: number;
 }
 
+/**
+ * Whether a configured voter counts. The same shape is `VoteRight` in `storage`.
+ *
+ * unformed: its disk is new, nothing was ever promised or acknowledged on it · held: it counts · recovering: an earlier
+ * disk of it is lost, and promises and acknowledgements with it: it is not counted until it was synchronized
+ */
+export type VoteRight = 'unformed' | 'held' | 'recovering';
+
 /** What the disk holds when a member starts. */
 export interface ZabRecovered {
   /** Highest epoch this member promised to a prospective leader (f.p in the paper). */
   readonly acceptedEpoch: Epoch;
   /** Epoch of the last leader whose whole history this member adopted (f.a in the paper). */
   readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
   /** The state database is at this zxid; history begins after it. */
   readonly baseZxid: Zxid;
   /** The log after `baseZxid`, without a hole. */

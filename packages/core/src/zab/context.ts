@@ -3,7 +3,7 @@
  * Epochs are raised in memory when their save is handed to the disk; whatever is said because of them waits for it.
  */
 import { assert, type Epoch, type Sid, type Zxid } from '@quorate/protocol';
-import type { ZabConfig, ZabRecovered } from './config.ts';
+import type { VoteRight, ZabConfig, ZabRecovered } from './config.ts';
 import { Disk } from './disk.ts';
 import type { Election } from './election.ts';
 import { History } from './history.ts';
@@ -26,6 +26,8 @@ export class ZabContext {
   readonly links = new Map<Sid, number>();
   acceptedEpoch: Epoch;
   currentEpoch: Epoch;
+  /** Raised in memory when its save is handed to the disk, as the epochs are. */
+  voteRight: VoteRight;
   /** The highest epoch that any learner said it had promised: the next epoch of this member is above it. */
   epochFloor: Epoch = 0;
   /** This member is about to stop: it takes part in no election. */
@@ -48,6 +50,7 @@ export class ZabContext {
     this.host = host;
     this.acceptedEpoch = recovered.acceptedEpoch;
     this.currentEpoch = recovered.currentEpoch;
+    this.voteRight = recovered.voteRight;
     this.checkpoint = recovered.baseZxid;
     this.history = new History(recovered.baseZxid);
     for (const record of recovered.records) this.history.append(record);

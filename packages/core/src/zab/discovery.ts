@@ -77,7 +77,7 @@ export function decideEpoch(context: ZabContext, leadership: Leadership, onPromi
   context.acceptedEpoch = epoch;
   context.host.trace('epochProposed', { epoch });
   // Z2: the epoch is on the leader's own disk before anyone hears of it (ZOOKEEPER-1291).
-  context.disk.saveEpochs(epoch, context.currentEpoch, () => {
+  context.disk.saveEpochs(context, () => {
     if (leadership.isOver) return;
     leadership.epochAcks.add(config.sid);
     for (const learner of leadership.learners.values()) tellEpoch(context, leadership, learner);
@@ -135,7 +135,7 @@ export function takeLeaderInfo(context: ZabContext, learnership: Learnership, ep
   const { currentEpoch } = context;
   const lastZxid: Zxid = context.history.last;
   // Z2: the promise is on disk before it is given.
-  context.disk.saveEpochs(epoch, currentEpoch, () => {
+  context.disk.saveEpochs(context, () => {
     if (learnership.isOver) return;
     assert(
       context.history.last === lastZxid,

@@ -4,6 +4,7 @@
  * only when the disk has answered.
  */
 import { assert, type Epoch, formatZxid, type Zxid } from '@quorate/protocol';
+import type { VoteRight } from './config.ts';
 import type { History } from './history.ts';
 import type { StorageCommand, ZabHost } from './host.ts';
 
@@ -15,6 +16,13 @@ interface Waiting {
 interface Flushing {
   readonly ticket: number;
   readonly zxid: Zxid;
+}
+
+/** What is saved together. `ZabContext` fits it. */
+export interface Promises {
+  readonly acceptedEpoch: Epoch;
+  readonly currentEpoch: Epoch;
+  readonly voteRight: VoteRight;
 }
 
 export class Disk {
@@ -45,8 +53,9 @@ export class Disk {
   }
 
   /** Z2: epochs are on disk before anything that depends on them is said; `then` runs when they are. */
-  saveEpochs(acceptedEpoch: Epoch, currentEpoch: Epoch, then: () => void): void {
-    this.#order({ kind: 'saveEpochs', acceptedEpoch, currentEpoch }, then);
+  saveEpochs(promises: Promises, then: () => void): void {
+    const { acceptedEpoch, currentEpoch, voteRight } = promises;
+    this.#order({ kind: 'saveEpochs', acceptedEpoch, currentEpoch, voteRight }, then);
   }
 
   /** Work on the state database that a snapshot brings, in order with everything else. */

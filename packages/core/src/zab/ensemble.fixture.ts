@@ -3,7 +3,7 @@
  * Not a mock: hosts that keep a real log, real epochs and a real state, in memory, and lose what was not synced in a crash.
  */
 import { formatZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
-import type { ZabRecovered } from './config.ts';
+import type { VoteRight, ZabRecovered } from './config.ts';
 import type { Standing, StorageCommand, ZabHost } from './host.ts';
 import type { LogRecord, StateRecord, ZabMessage } from './messages.ts';
 import { Zab } from './zab.ts';
@@ -21,6 +21,7 @@ export class FixtureMember implements ZabHost {
   log: LogRecord[] = [];
   acceptedEpoch = 0;
   currentEpoch = 0;
+  voteRight: VoteRight = 'unformed';
   stateZxid: Zxid = ZERO_ZXID;
   state: LogRecord[] = [];
   committedHint: Zxid = ZERO_ZXID;
@@ -47,6 +48,7 @@ export class FixtureMember implements ZabHost {
     this.sid = sid;
     this.acceptedEpoch = recovered?.acceptedEpoch ?? 0;
     this.currentEpoch = recovered?.currentEpoch ?? 0;
+    this.voteRight = recovered?.voteRight ?? 'unformed';
     this.stateZxid = recovered?.baseZxid ?? ZERO_ZXID;
     this.log = [...(recovered?.records ?? [])];
     this.zab = this.#boot();
@@ -56,6 +58,7 @@ export class FixtureMember implements ZabHost {
     return new Zab({ ...this.ensemble.config, sid: this.sid }, this, {
       acceptedEpoch: this.acceptedEpoch,
       currentEpoch: this.currentEpoch,
+      voteRight: this.voteRight,
       baseZxid: this.stateZxid,
       records: this.log,
       committed: this.committedHint > this.stateZxid ? this.committedHint : this.stateZxid,
@@ -122,6 +125,7 @@ export class FixtureMember implements ZabHost {
       case 'saveEpochs':
         this.acceptedEpoch = command.acceptedEpoch;
         this.currentEpoch = command.currentEpoch;
+        this.voteRight = command.voteRight;
         return;
       case 'installCommit':
         this.stateZxid = command.zxid;

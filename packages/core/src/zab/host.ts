@@ -3,6 +3,7 @@
  * All calls are synchronous and made inside one step; none may call back into Zab.
  */
 import type { Epoch, Sid, Zxid } from '@quorate/protocol';
+import type { VoteRight } from './config.ts';
 import type { LogRecord, StateRecord, ZabMessage } from './messages.ts';
 
 /**
@@ -14,7 +15,12 @@ export type StorageCommand =
   | { readonly kind: 'append'; readonly records: readonly LogRecord[]; readonly committed: Zxid }
   /** Removes every log record after `after`. */
   | { readonly kind: 'truncate'; readonly after: Zxid }
-  | { readonly kind: 'saveEpochs'; readonly acceptedEpoch: Epoch; readonly currentEpoch: Epoch }
+  | {
+      readonly kind: 'saveEpochs';
+      readonly acceptedEpoch: Epoch;
+      readonly currentEpoch: Epoch;
+      readonly voteRight: VoteRight;
+    }
   /** Starts a new state database beside the present one. */
   | { readonly kind: 'installBegin' }
   | { readonly kind: 'installChunk'; readonly records: readonly StateRecord[] }

@@ -82,7 +82,7 @@ export function advanceLeader(context: ZabContext, leadership: Leadership): void
 function adoptOwnEpoch(context: ZabContext, leadership: Leadership): void {
   leadership.isSynchronizing = true;
   context.currentEpoch = leadership.establishedEpoch;
-  context.disk.saveEpochs(context.acceptedEpoch, context.currentEpoch, () => {
+  context.disk.saveEpochs(context, () => {
     if (leadership.isOver) return;
     leadership.newLeaderAcks.add(context.config.sid);
     advanceLeader(context, leadership);

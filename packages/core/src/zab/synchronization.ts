@@ -229,7 +229,7 @@ export function takeNewLeader(
   learnership.newLeaderZxid = lastZxid;
   learnership.acked = lastZxid;
   context.currentEpoch = epoch;
-  disk.saveEpochs(context.acceptedEpoch, epoch, () => {
+  disk.saveEpochs(context, () => {
     if (learnership.isOver) return;
     assert(history.flushed >= lastZxid, () => `Z2: epoch ${epoch} adopted before ${formatZxid(lastZxid)} is on disk`);
     learnership.hasAdoptedEpoch = true;

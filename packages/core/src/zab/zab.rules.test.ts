@@ -26,7 +26,15 @@ class Alone implements ZabHost {
       electionSettleMs: 30,
     };
     const limits = { historyBytesMax: 1 << 20, epochTxnsMax: 2 ** 31 };
-    const start = { acceptedEpoch: 0, currentEpoch: 0, baseZxid: ZERO_ZXID, records: [], committed: ZERO_ZXID };
+    const voteRight = 'held';
+    const start: ZabRecovered = {
+      voteRight,
+      acceptedEpoch: 0,
+      currentEpoch: 0,
+      baseZxid: ZERO_ZXID,
+      records: [],
+      committed: ZERO_ZXID,
+    };
     this.zab = new Zab({ sid, voters, observers: [], timing, limits }, this, { ...start, ...recovered });
     this.zab.start(0);
     for (const other of voters) if (other !== sid) this.zab.linkUp(other, other, 0);

@@ -3,7 +3,7 @@ import { EpochAfterHistoryChecker } from './epoch-after-history.ts';
 import { at, check, durable, logged, refusal, sent, started } from './history.fixture.ts';
 
 const declares = sent(1, 2, { kind: 'newLeader', epoch: 2, lastZxid: at(2) });
-const adopts = durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 2 });
+const adopts = durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 2, voteRight: 'held' });
 const records = [refusal(at(1)), refusal(at(2))];
 
 test('the history first, then the epoch, is right', () => {
@@ -20,7 +20,7 @@ test('the epoch first is a violation', () => {
 test('the promise of an epoch is not its adoption', () => {
   check(new EpochAfterHistoryChecker(), [
     declares,
-    durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 1 }),
+    durable(2, { kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 1, voteRight: 'held' }),
   ]);
 });
 

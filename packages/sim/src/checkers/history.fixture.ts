@@ -98,7 +98,7 @@ export function started(
     kind: 'started',
     sid,
     run: 2,
-    disk: { baseZxid, records, acceptedEpoch, currentEpoch },
+    disk: { baseZxid, records, acceptedEpoch, currentEpoch, voteRight: 'held' },
     status: viewOf(view),
   };
 }

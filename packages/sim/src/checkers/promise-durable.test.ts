@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { at, check, durable, issued, sent } from './history.fixture.ts';
 import { PromiseDurableChecker } from './promise-durable.ts';
 
-const saves = (acceptedEpoch: number) => ({ kind: 'saveEpochs', acceptedEpoch, currentEpoch: 0 }) as const;
+const saves = (acceptedEpoch: number) =>
+  ({ kind: 'saveEpochs', acceptedEpoch, currentEpoch: 0, voteRight: 'held' }) as const;
 const announces = (epoch: number) => sent(1, 2, { kind: 'leaderInfo', epoch });
 const accepts = sent(2, 1, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: at(0), counted: true });
 

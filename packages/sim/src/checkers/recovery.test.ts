@@ -35,7 +35,7 @@ test('a checkpoint holds what is not in the log any more', () => {
 });
 
 test('an epoch that is lower than before is a violation', () => {
-  const saved = durable(1, { kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 2 });
+  const saved = durable(1, { kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 2, voteRight: 'held' });
   check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [3, 2] })]);
   expect(() => check(new RecoveryChecker(), [saved, crashed, started(1, { epochs: [2, 2] })])).toThrow(
     'acceptedEpoch 3',

@@ -85,7 +85,7 @@ export const promiseForgotten: PlantedFault = {
     action: (action) => {
       if (action.kind !== 'persist' || action.command.kind !== 'saveEpochs') return [action];
       const { currentEpoch } = action.command;
-      return [{ ...action, command: { kind: 'saveEpochs', acceptedEpoch: currentEpoch, currentEpoch } }];
+      return [{ ...action, command: { ...action.command, acceptedEpoch: currentEpoch } }];
     },
   }),
 };

@@ -11,6 +11,7 @@ import type {
   StorageCommand,
   StoreEvents,
   StoreIdentity,
+  VoteRight,
 } from '../contract.ts';
 import type { Engine } from '../io.ts';
 import { GateEngine } from './gate-engine.ts';
@@ -22,6 +23,7 @@ export interface StorageHarness {
     readonly identity: StoreIdentity;
     readonly events: StoreEvents;
     readonly wrapEngine: (engine: Engine) => Engine;
+    readonly firstVoteRight?: VoteRight;
   }): Promise<MemberStore>;
   /** Lets a little of what is under way be done; `change` resolves when some of it is. */
   progress(store: MemberStore, change: Promise<void>): Promise<void>;
@@ -61,10 +63,15 @@ export class Rig implements StoreEvents {
   }
 
   /** Opens and recovers. Rejects with what the store rejects with. */
-  static async open(harness: StorageHarness, identity: StoreIdentity = IDENTITY): Promise<Rig> {
+  static async open(
+    harness: StorageHarness,
+    identity: StoreIdentity = IDENTITY,
+    firstVoteRight: VoteRight = 'unformed',
+  ): Promise<Rig> {
     const rig = new Rig(harness);
     rig.store = await harness.open({
       identity,
+      firstVoteRight,
       events: rig,
       wrapEngine: (engine) => {
         rig.gate = new GateEngine(engine);
@@ -133,8 +140,8 @@ export class Rig implements StoreEvents {
   }
 
   /** Accepts an epoch, which every log with records of it needs. */
-  epochs(acceptedEpoch: number, currentEpoch = acceptedEpoch): Promise<void> {
-    return this.done({ kind: 'saveEpochs', acceptedEpoch, currentEpoch });
+  epochs(acceptedEpoch: number, currentEpoch = acceptedEpoch, voteRight: VoteRight = 'held'): Promise<void> {
+    return this.done({ kind: 'saveEpochs', acceptedEpoch, currentEpoch, voteRight });
   }
 
   /** Gathers and writes a checkpoint; waits until it is durable. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { ZERO_ZXID } from '@quorate/protocol';
 import type { Io } from '../io.ts';
-import { Rig, records, type StorageHarness, state, z } from './bench-rig.ts';
+import { IDENTITY, Rig, records, type StorageHarness, state, z } from './bench-rig.ts';
 import type { ConformanceCase } from './conformance.ts';
 
 /** The synced writes to the log that put an entry. */
@@ -28,6 +28,7 @@ export const LOG_CASES: readonly ConformanceCase[] = [
         checkpointZxid: ZERO_ZXID,
         acceptedEpoch: 0,
         currentEpoch: 0,
+        voteRight: 'unformed' as const,
         committed: ZERO_ZXID,
         lastZxid: ZERO_ZXID,
         tornTail: undefined,
@@ -105,7 +106,7 @@ export const LOG_CASES: readonly ConformanceCase[] = [
     async run(harness) {
       const rig = await opened(harness);
       rig.append(records(1, 1, 3));
-      rig.submit({ kind: 'saveEpochs', acceptedEpoch: 4, currentEpoch: 3 });
+      rig.submit({ kind: 'saveEpochs', acceptedEpoch: 4, currentEpoch: 3, voteRight: 'held' });
       rig.append(records(1, 4, 9));
       rig.submit({ kind: 'truncate', after: z(1, 5) });
       await rig.settled();
@@ -136,7 +137,7 @@ export const LOG_CASES: readonly ConformanceCase[] = [
         await rig.epochs(epoch, epoch - 1);
         rig.gate.budget = budget;
         rig.append(records(1, first, first + 9));
-        rig.submit({ kind: 'saveEpochs', acceptedEpoch: epoch, currentEpoch: epoch });
+        rig.submit({ kind: 'saveEpochs', acceptedEpoch: epoch, currentEpoch: epoch, voteRight: 'held' });
         await rig.settled();
         const again = await rig.killAndReopen();
         const { lastZxid, currentEpoch } = again.recovered.summary;
@@ -216,6 +217,20 @@ export const LOG_CASES: readonly ConformanceCase[] = [
       const last = await next.killAndReopen();
       assert.equal(last.recovered.summary.currentEpoch, 0x7fff_ffff);
       assert.equal(last.recovered.summary.lastZxid, 0x7fff_ffff_0000_0001n);
+      await last.close();
+    },
+  },
+  {
+    name: 'the right to vote is kept beside the epochs; fresh databases have what they were made with',
+    async run(harness) {
+      const rig = await Rig.open(harness, IDENTITY, 'recovering');
+      assert.equal(rig.recovered.summary.voteRight, 'recovering');
+      const again = await rig.killAndReopen();
+      assert.equal(again.recovered.summary.voteRight, 'recovering');
+      await again.epochs(7, 7, 'held');
+      const last = await again.killAndReopen();
+      const { acceptedEpoch, currentEpoch, voteRight } = last.recovered.summary;
+      assert.deepEqual([acceptedEpoch, currentEpoch, voteRight], [7, 7, 'held']);
       await last.close();
     },
   },
@@ -303,12 +318,17 @@ function breaches(): readonly ConformanceCase[] {
     ['a purge after the checkpoint', (rig) => rig.submit({ kind: 'purgeLog', through: z(1, 6) }), /Cannot purge/],
     [
       'an accepted epoch that goes back',
-      (rig) => rig.submit({ kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 2 }),
+      (rig) => rig.submit({ kind: 'saveEpochs', acceptedEpoch: 2, currentEpoch: 2, voteRight: 'held' }),
       /Cannot save/,
     ],
     [
+      'a right to vote that goes back',
+      (rig) => rig.submit({ kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 3, voteRight: 'recovering' }),
+      /Cannot save the right to vote recovering: it is held/,
+    ],
+    [
       'a current epoch above the accepted one',
-      (rig) => rig.submit({ kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 4 }),
+      (rig) => rig.submit({ kind: 'saveEpochs', acceptedEpoch: 3, currentEpoch: 4, voteRight: 'held' }),
       /Cannot save/,
     ],
     [

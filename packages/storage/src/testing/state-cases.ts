@@ -164,7 +164,7 @@ export const STATE_CASES: readonly ConformanceCase[] = [
       rig.append(records(1, 21, 25));
       rig.store.checkpointPut(state({ nA: '1' }));
       rig.store.checkpointCommit(z(1, 7));
-      const ticket = rig.submit({ kind: 'saveEpochs', acceptedEpoch: 9, currentEpoch: 9 });
+      const ticket = rig.submit({ kind: 'saveEpochs', acceptedEpoch: 9, currentEpoch: 9, voteRight: 'held' });
       await rig.close();
       await rig.store.close();
       assert.equal(rig.tickets.at(-1), ticket);
