@@ -217,6 +217,8 @@ export class Driver {
         return;
       case 'stopped':
         return this.#options.onStopped();
+      case 'diskFailed':
+        return this.#fail(`The disk failed: ${action.reason}`);
       case 'fail':
         return this.#fail(action.reason);
       case 'trace':

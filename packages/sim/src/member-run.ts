@@ -237,6 +237,7 @@ export class MemberRun {
       case 'stopped':
         this.#options.stopped();
         break;
+      case 'diskFailed':
       case 'fail':
         this.#options.failed(action.reason);
         break;

@@ -41,6 +41,11 @@ export type PeerAction =
   | { readonly kind: 'statusChanged' }
   /** The answer to `stop`: nothing is in flight any more. */
   | { readonly kind: 'stopped' }
+  /**
+   * The member has given its place up because its disk failed, and asks for no disk work any more: close the store, and when
+   * the disk works again recover a new member from it. Until then this one answers reads.
+   */
+  | { readonly kind: 'diskFailed'; readonly reason: string }
   /** The member cannot go on safely: log the reason and end the process. */
   | { readonly kind: 'fail'; readonly reason: string }
   | {

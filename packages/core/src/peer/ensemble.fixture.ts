@@ -271,6 +271,7 @@ export class TestEnsemble {
       case 'stopped':
         member.hasStopped = true;
         return;
+      case 'diskFailed':
       case 'fail':
         member.failed = action.reason;
         return;

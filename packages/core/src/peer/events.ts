@@ -41,7 +41,10 @@ export type PeerEvent =
   | { readonly kind: 'peerMessage'; readonly sid: Sid; readonly link: number; readonly message: PeerMessage }
   /** All disk work up to and including `ticket` is done and durable. */
   | { readonly kind: 'persisted'; readonly ticket: number }
-  /** Disk work failed; nothing that was not reported as persisted can be relied on. The member stops. */
+  /**
+   * Disk work failed; nothing that was not reported as persisted can be relied on. The member gives its place up and answers
+   * `diskFailed`; it goes on answering reads until it is replaced by one that was made from the mended disk.
+   */
   | { readonly kind: 'storageFailed'; readonly reason: string }
   /** The driver can take the next part of the checkpoint. */
   | { readonly kind: 'checkpointReady' }

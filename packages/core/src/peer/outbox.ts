@@ -2,18 +2,34 @@
 import type { StorageCommand } from '../zab/host.ts';
 import type { PeerAction } from './actions.ts';
 
+const DISK_WORK: ReadonlySet<PeerAction['kind']> = new Set([
+  'persist',
+  'checkpointPut',
+  'checkpointCommit',
+  'checkpointAbort',
+  'openState',
+  'sendState',
+  'closeState',
+]);
+
 export class Outbox {
   #actions: PeerAction[] = [];
   #lastTicket = 0;
+  #hasDisk = true;
+
+  /** The disk has failed: from now on what would be work for it is dropped, and its tickets never come back. */
+  diskFailed(): void {
+    this.#hasDisk = false;
+  }
 
   push(action: PeerAction): void {
-    this.#actions.push(action);
+    if (this.#hasDisk || !DISK_WORK.has(action.kind)) this.#actions.push(action);
   }
 
   /** Hands work to the disk's ordered lane and returns its ticket. */
   persist(command: StorageCommand): number {
     const ticket = ++this.#lastTicket;
-    this.#actions.push({ kind: 'persist', ticket, command });
+    this.push({ kind: 'persist', ticket, command });
     return ticket;
   }
 

@@ -192,13 +192,4 @@ describe('stopping', () => {
     expect(leader.hasStopped).toBe(true);
     expect(shown(leader, inFlight)).toBe('OUTCOME_UNKNOWN');
   });
-
-  it('does nothing any more once the disk has failed', () => {
-    const ensemble = new TestEnsemble();
-    const follower = ensemble.followers[0]!;
-    ensemble.give(follower, { kind: 'storageFailed', reason: 'no space left' });
-    ensemble.run();
-    expect(follower.failed).toContain('no space left');
-    expect(follower.peer!.step({ kind: 'tick' }, ensemble.now)).toEqual([]);
-  });
 });

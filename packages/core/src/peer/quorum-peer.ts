@@ -35,6 +35,7 @@ export class QuorumPeer {
   #now: Now;
   #hasStopped = false;
   #hasFailed = false;
+  #diskFailed: string | undefined;
 
   /** `tree` is at `recovered.baseZxid`. Follow with `start`. Made by `Recovery`. */
   constructor(config: MemberConfig, tree: DataTree, recovered: ZabRecovered, now: Now) {
@@ -79,7 +80,7 @@ export class QuorumPeer {
   step(event: PeerEvent, now: Now): readonly PeerAction[] {
     if (this.#hasFailed) return [];
     this.#now = now;
-    this.#route(event);
+    if (this.#diskFailed === undefined || !isOfTheEnsemble(event)) this.#route(event);
     // What waited for a leader goes out in the very step in which one was found; after a turn's end, with that turn.
     if (this.#routing.settle() && event.kind === 'turnEnded') this.#turnEnded();
     if (this.#entry.isStopping && !this.#hasStopped && this.#entry.isIdle) this.#stop();
@@ -88,7 +89,8 @@ export class QuorumPeer {
 
   get status(): MemberStatus {
     const { status } = this.#zab;
-    return memberStatus({ config: this.#config, zab: status, entry: this.#entry, routing: this.#routing });
+    const diskFailed = this.#diskFailed;
+    return memberStatus({ config: this.#config, zab: status, entry: this.#entry, routing: this.#routing, diskFailed });
   }
 
   #route(event: PeerEvent): void {
@@ -111,7 +113,7 @@ export class QuorumPeer {
       case 'persisted':
         return this.#zab.persisted(event.ticket, nowMs);
       case 'storageFailed':
-        return this.#fail(`The disk failed: ${event.reason}`);
+        return this.#loseDisk(event.reason);
       case 'checkpointReady':
         return this.#checkpointing.ready();
       case 'checkpointWritten':
@@ -173,6 +175,19 @@ export class QuorumPeer {
     this.#outbox.push({ kind: 'stopped' });
   }
 
+  /**
+   * The disk failed. What was not reported as durable may or may not be there, so nothing is acknowledged, promised or
+   * proposed from now on, and the place goes to the others at once. Whatever waits is told what is known of it.
+   */
+  #loseDisk(reason: string): void {
+    this.#diskFailed = reason;
+    this.#outbox.diskFailed();
+    this.#zab.retire(`the disk failed: ${reason}`, this.#now.monotonicMs);
+    this.#entry.diskFailed(reason);
+    this.#outbox.push({ kind: 'diskFailed', reason });
+    this.#outbox.push({ kind: 'statusChanged' });
+  }
+
   #fail(reason: string): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
@@ -209,5 +224,24 @@ export class QuorumPeer {
       () => `P12: call ${callId} is answered at ${formatZxid(answer.zxid)}, applied is ${formatZxid(lastZxid)}`,
     );
     this.#outbox.push({ kind: 'answer', callId, answer });
+  }
+}
+
+/** What a member without its disk takes no part in any more; the clock and its clients are still heard. */
+function isOfTheEnsemble(event: PeerEvent): boolean {
+  switch (event.kind) {
+    case 'linkUp':
+    case 'linkDown':
+    case 'peerMessage':
+    case 'persisted':
+    case 'storageFailed':
+    case 'checkpointReady':
+    case 'checkpointWritten':
+    case 'stateOpened':
+    case 'stateSent':
+    case 'stateFailed':
+      return true;
+    default:
+      return false;
   }
 }

@@ -33,6 +33,8 @@ export interface MemberStatus {
   readonly digest: bigint;
   /** Writes of this member that are not answered. */
   readonly outstanding: number;
+  /** Why the disk failed, once it has: the member has no place in the ensemble until it is made anew. */
+  readonly diskFailed: string | undefined;
   /** Reads are answered: it has a leader, or lost it not too long ago. */
   readonly serving: boolean;
   /** Writes can be ordered, as far as this member knows. */
@@ -47,9 +49,10 @@ export interface StatusSources {
   readonly zab: ZabStatus;
   readonly entry: Entry;
   readonly routing: Routing;
+  readonly diskFailed: string | undefined;
 }
 
-export function memberStatus({ config, zab, entry, routing }: StatusSources): MemberStatus {
+export function memberStatus({ config, zab, entry, routing, diskFailed }: StatusSources): MemberStatus {
   const { tree } = entry.state;
   return {
     sid: config.sid,
@@ -71,6 +74,7 @@ export function memberStatus({ config, zab, entry, routing }: StatusSources): Me
     dataBytes: tree.dataBytes,
     digest: tree.digest,
     outstanding: entry.outstanding.count,
+    diskFailed,
     serving: routing.readFault(entry.host.now().monotonicMs) === undefined,
     hasQuorum: zab.hasQuorum && routing.standing.kind !== 'looking',
     learners: zab.learners,

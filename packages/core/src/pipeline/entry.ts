@@ -11,7 +11,7 @@ import { Attachments } from './attachments.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { Deadlines } from './deadlines.ts';
 import { Outstanding } from './outstanding.ts';
-import type { Refusal } from './refusal.ts';
+import { type Refusal, refusal } from './refusal.ts';
 import { type AskClaim, SessionClaims } from './session-claims.ts';
 import { SessionOrder } from './session-order.ts';
 import { SyncRequests } from './sync.ts';
@@ -68,6 +68,7 @@ export class Entry {
   readonly attachments: Attachments;
   #toldMs = 0;
   #isStopping = false;
+  #diskFault: Refusal | undefined;
 
   constructor(options: EntryOptions, state: CurrentTree, host: EntryHost) {
     const { sid, incarnation, limits } = options;
@@ -88,6 +89,11 @@ export class Entry {
     return this.#isStopping;
   }
 
+  /** Why nothing that needs the leader is taken any more: the disk has failed. Reads are answered. */
+  get diskFault(): Refusal | undefined {
+    return this.#diskFault;
+  }
+
   /** Nobody waits for an answer. */
   get isIdle(): boolean {
     return this.order.held === 0 && this.outstanding.count === 0 && this.claims.count === 0;
@@ -95,6 +101,19 @@ export class Entry {
 
   stop(): void {
     this.#isStopping = true;
+  }
+
+  /** The disk has failed: whoever waits for the leader is told what is known, for this run will not hear of it any more. */
+  diskFailed(reason: string): void {
+    const what = `The disk of member ${this.options.sid} failed (${reason})`;
+    this.#diskFault = refusal('UNAVAILABLE', `${what}: until it works again only reads are answered here`);
+    const sent = refusal(
+      'OUTCOME_UNKNOWN',
+      `${what} before the write was answered; whether it was applied is not known`,
+    );
+    this.outstanding.abandon(refusal('UNAVAILABLE', `Cannot write: ${what}; the write was not applied`), sent);
+    this.syncs.abandon(this.#diskFault);
+    this.claims.abandon(this.#diskFault);
   }
 
   /** Asks the leader about a session; undefined while there is none. */

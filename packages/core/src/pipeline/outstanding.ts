@@ -142,6 +142,11 @@ export class Outstanding {
     }
   }
 
+  /** Nothing is ordered by this run any more: `unsent` is surely not applied, of `sent` it is not known. */
+  abandon(unsent: Refusal, sent: Refusal): void {
+    for (const pending of [...this.#pending.values()]) this.#fail(pending, pending.isSent ? sent : unsent);
+  }
+
   #send(due: readonly Pending[], forward: (requests: readonly WriteRequest[]) => void): void {
     if (due.length === 0) return;
     for (const pending of due) pending.isSent = true;

@@ -44,9 +44,10 @@ export class SessionCalls {
   }
 
   open(event: OpenSession): void {
-    const { outstanding, options, attachments, isStopping } = this.#entry;
+    const { outstanding, options, attachments } = this.#entry;
     const { callId, attachment, token, deadlineMs } = event;
-    if (isStopping) return this.#refuse(callId, STOPPING);
+    const fault = this.#fault;
+    if (fault !== undefined) return this.#refuse(callId, fault);
     if (token.length !== SESSION_TOKEN_BYTES) {
       return this.#refuse(callId, refusal('INVALID_ARGUMENT', `A session token has ${SESSION_TOKEN_BYTES} bytes`));
     }
@@ -66,9 +67,10 @@ export class SessionCalls {
   }
 
   attach(event: AttachSession): void {
-    const { attachments, claims, askClaim, state, isStopping } = this.#entry;
+    const { attachments, claims, askClaim, state } = this.#entry;
     const { callId, attachment, session, token, deadlineMs, lastZxidSeen } = event;
-    if (isStopping) return this.#refuse(callId, STOPPING);
+    const fault = this.#fault;
+    if (fault !== undefined) return this.#refuse(callId, fault);
     const { lastZxid } = state.tree;
     if (lastZxidSeen > lastZxid) {
       const message = `This member is at ${formatZxid(lastZxid)}, the client has seen ${formatZxid(lastZxidSeen)}`;
@@ -84,14 +86,20 @@ export class SessionCalls {
   }
 
   keepAlive(event: KeepAlive): void {
-    const { claims, askClaim, host, isStopping } = this.#entry;
+    const { claims, askClaim, host } = this.#entry;
     const { callId, session, token, deadlineMs } = event;
-    if (isStopping) return this.#refuse(callId, STOPPING);
+    const fault = this.#fault;
+    if (fault !== undefined) return this.#refuse(callId, fault);
     const waiter = {
       valid: (timeoutMs: number) => host.sessionAlive(callId, timeoutMs),
       failed: (reason: Refusal) => this.#refuse(callId, reason),
     };
     claims.ask({ session, token, own: false, deadlineMs }, waiter, askClaim);
+  }
+
+  /** Why no session is opened, attached or kept alive here. */
+  get #fault(): Refusal | undefined {
+    return this.#entry.isStopping ? STOPPING : this.#entry.diskFault;
   }
 
   #opened(event: OpenSession, session: SessionId, zxid: Zxid, txn: Txn): void {

@@ -84,6 +84,15 @@ export class SessionClaims {
     }
   }
 
+  /** Nobody is asked any more. */
+  abandon(reason: Refusal): void {
+    for (const [seq, asked] of [...this.#asked]) {
+      this.#asked.delete(seq);
+      this.#deadlines.remove(asked);
+      asked.waiter.failed(reason);
+    }
+  }
+
   /** The leader's answer; one that is not waited for any more is ignored. */
   reply(message: Extract<RequestMessage, { kind: 'revalidated' }>): void {
     const { seq, timeoutMs, error, grantedAt } = message;

@@ -78,6 +78,14 @@ export class SyncRequests {
     this.applied(applied);
   }
 
+  /** Nobody is asked any more. */
+  abandon(reason: Refusal): void {
+    for (const waiting of [...this.#asked, ...this.#confirmed.keys()]) {
+      this.#end(waiting);
+      waiting.waiter.failed(reason);
+    }
+  }
+
   /** This member has applied up to `applied`. */
   applied(applied: Zxid): void {
     for (const [waiting, zxid] of this.#confirmed) {

@@ -30,7 +30,7 @@ export class ZabContext {
   voteRight: VoteRight;
   /** The highest epoch that any learner said it had promised: the next epoch of this member is above it. */
   epochFloor: Epoch = 0;
-  /** This member is about to stop: it takes part in no election. */
+  /** This member is about to stop, or its disk has failed: it takes part in no election. */
   isAbstaining = false;
   /** Number of the next snapshot stream of this run. */
   nextStream = 1;

@@ -184,6 +184,18 @@ export class Zab {
     this.#settle();
   }
 
+  /**
+   * Leaves for good: the disk is not to be relied on any more. The place is given up, every link is closed, so that the
+   * others go on without this member at once, and it takes part in nothing until it is made anew from its disk.
+   */
+  retire(reason: string, nowMs: number): void {
+    const context = this.#at(nowMs);
+    context.isAbstaining = true;
+    this.#look(reason);
+    for (const [sid, link] of [...context.links]) context.closeLink(sid, link, reason);
+    this.#settle();
+  }
+
   #look(reason: string, endedBy: 'learner' | 'leader' = 'learner'): void {
     const context = this.#context;
     const role = this.#role;
@@ -191,7 +203,7 @@ export class Zab {
     else if (role?.kind === 'learning') stopLearning(context, role.learnership, endedBy);
     context.host.trace('looking', { reason });
     // The rest of the member stops counting on a leader before anything else happens.
-    if (role !== undefined) context.host.standing({ kind: 'looking' });
+    if (role !== undefined && role.kind !== 'looking') context.host.standing({ kind: 'looking' });
     this.#role = { kind: 'looking', election: new Election(context) };
   }
 
