@@ -3,17 +3,19 @@
  * run. Bounded by those who call: a stream stops reading, a connection has a limit of streams.
  */
 import type { PeerAction } from '@quorate/core';
-import type { Answer } from '@quorate/protocol';
+import type { Answer, Sid } from '@quorate/protocol';
 
 export type SessionReady = Extract<PeerAction, { kind: 'sessionReady' }>;
 
-/** Whoever waits for the core. Each call is answered once, by one of the three. */
+/** Whoever waits for the core. Each call is answered once, by one of them. */
 export interface Caller {
   answer(answer: Answer): void;
   /** A session was opened or attached. Only calls that asked for one get this. */
   sessionReady?(ready: SessionReady): void;
   /** A session without a stream is alive. Only a keepAlive gets this. */
   sessionAlive?(timeoutMs: number): void;
+  /** Leadership went to that member. Only a moveLeader gets this. */
+  leaderMoved?(leader: Sid): void;
 }
 
 export class Calls {
@@ -45,6 +47,10 @@ export class Calls {
 
   sessionAlive(callId: number, timeoutMs: number): void {
     this.#take(callId)?.sessionAlive?.(timeoutMs);
+  }
+
+  leaderMoved(callId: number, leader: Sid): void {
+    this.#take(callId)?.leaderMoved?.(leader);
   }
 
   #take(callId: number): Caller | undefined {

@@ -209,6 +209,8 @@ export class Driver {
         return this.calls.sessionReady(action.callId, action);
       case 'sessionAlive':
         return this.calls.sessionAlive(action.callId, action.timeoutMs);
+      case 'leaderMoved':
+        return this.calls.leaderMoved(action.callId, action.leader);
       case 'closeAttachment':
         this.#attachments.get(action.attachment)?.close(action.code, action.reason);
         return;

@@ -233,6 +233,7 @@ export class MemberRun {
         front.take(action);
         break;
       case 'statusChanged':
+      case 'leaderMoved':
         break;
       case 'stopped':
         this.#options.stopped();

@@ -35,6 +35,8 @@ export type PeerAction =
     }
   /** A session without a stream is alive. */
   | { readonly kind: 'sessionAlive'; readonly callId: number; readonly timeoutMs: number }
+  /** The answer to a moveLeader: that member leads now. */
+  | { readonly kind: 'leaderMoved'; readonly callId: number; readonly leader: Sid }
   /** Close the stream or socket: its session has ended or moved, or this member can no longer serve it. */
   | { readonly kind: 'closeAttachment'; readonly attachment: number; readonly code: ErrorCode; readonly reason: string }
   /** The member has changed its place in the ensemble: for status, health and logs. */

@@ -47,6 +47,7 @@ export class Member {
   readonly answered: number[] = [];
   readonly ready = new Map<number, SessionReady>();
   readonly alive = new Map<number, number>();
+  readonly moved = new Map<number, Sid>();
   readonly closed: Extract<PeerAction, { kind: 'closeAttachment' }>[] = [];
   readonly sent: Extract<PeerAction, { kind: 'send' }>[] = [];
   failed: string | undefined;
@@ -204,6 +205,15 @@ export class TestEnsemble {
     return callId;
   }
 
+  /** Asks a member to hand the lead over; returns the number of the call. */
+  moveLeader(member: Member, to?: Sid): number {
+    const callId = this.#nextCall++;
+    const deadlineMs = this.now.monotonicMs + CALL_TIMEOUT_DEFAULT_MS;
+    member.queue.push({ kind: 'moveLeader', callId, to, deadlineMs });
+    this.run();
+    return callId;
+  }
+
   keepAlive(member: Member, session: SessionId, token = TOKEN): number {
     const callId = this.#nextCall++;
     const deadlineMs = this.now.monotonicMs + CALL_TIMEOUT_DEFAULT_MS;
@@ -264,6 +274,9 @@ export class TestEnsemble {
         return;
       case 'sessionAlive':
         member.alive.set(action.callId, action.timeoutMs);
+        return;
+      case 'leaderMoved':
+        member.moved.set(action.callId, action.leader);
         return;
       case 'closeAttachment':
         member.closed.push(action);

@@ -85,5 +85,7 @@ export type PeerEvent =
   /** The stream or socket is gone; its session lives on until it expires. */
   | { readonly kind: 'detached'; readonly attachment: number }
   | { readonly kind: 'call'; readonly call: Call }
+  /** The lead is to go to `to`, or to the voter that is furthest. Answered by `leaderMoved` or a failed `answer`. */
+  | { readonly kind: 'moveLeader'; readonly callId: number; readonly to: Sid | undefined; readonly deadlineMs: number }
   /** The member is to stop: take no new calls, answer those in flight, then say `stopped`. */
   | { readonly kind: 'stop' };

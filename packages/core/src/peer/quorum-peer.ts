@@ -8,6 +8,7 @@ import { type Answer, assert, formatZxid, unreachable } from '@quorate/protocol'
 import { Calls } from '../pipeline/calls.ts';
 import type { CurrentTree } from '../pipeline/current-tree.ts';
 import { Entry, type EntryHost } from '../pipeline/entry.ts';
+import { refused } from '../pipeline/refusal.ts';
 import { SessionCalls } from '../pipeline/session-calls.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { ZabRecovered } from '../zab/config.ts';
@@ -16,6 +17,7 @@ import type { PeerAction } from './actions.ts';
 import { Checkpointing } from './checkpointing.ts';
 import type { MemberConfig } from './config.ts';
 import type { Now, PeerEvent } from './events.ts';
+import { LeaderMoves } from './leader-moves.ts';
 import type { PeerMessage } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { Routing, type RoutingZab } from './routing.ts';
@@ -32,6 +34,7 @@ export class QuorumPeer {
   readonly #calls: Calls;
   readonly #sessionCalls: SessionCalls;
   readonly #checkpointing: Checkpointing;
+  readonly #moves: LeaderMoves;
   #now: Now;
   #hasStopped = false;
   #hasFailed = false;
@@ -66,6 +69,13 @@ export class QuorumPeer {
       hasFailed: () => this.#hasFailed,
     });
     this.#zab = new Zab(config, host, recovered);
+    this.#moves = new LeaderMoves(config, {
+      standing: () => this.#routing.standing,
+      handOver: (to) => this.#zab.handOver(to, this.#now.monotonicMs),
+      isHandingOver: () => this.#zab.isHandingOver,
+      done: (callId, leader) => outbox.push({ kind: 'leaderMoved', callId, leader }),
+      refuse: (callId, reason) => this.#answer(callId, refused(reason, this.#state.tree.lastZxid)),
+    });
   }
 
   /** Delivers what is known to be committed and begins to look for a leader. Called once, first. */
@@ -83,7 +93,8 @@ export class QuorumPeer {
     if (this.#diskFailed === undefined || !isOfTheEnsemble(event)) this.#route(event);
     // What waited for a leader goes out in the very step in which one was found; after a turn's end, with that turn.
     if (this.#routing.settle() && event.kind === 'turnEnded') this.#turnEnded();
-    if (this.#entry.isStopping && !this.#hasStopped && this.#entry.isIdle) this.#stop();
+    this.#moves.settle(now.monotonicMs);
+    if (this.#entry.isStopping && !this.#hasStopped && this.#entry.isIdle && !this.#zab.isHandingOver) this.#stop();
     return this.#outbox.take();
   }
 
@@ -136,8 +147,10 @@ export class QuorumPeer {
         return this.#entry.attachments.detached(event.attachment);
       case 'call':
         return this.#calls.take(event.call);
+      case 'moveLeader':
+        return this.#moves.begin(event);
       case 'stop':
-        return this.#entry.stop();
+        return this.#stopping();
       default:
         unreachable(event);
     }
@@ -162,9 +175,15 @@ export class QuorumPeer {
   /** Requests first, so that what they become leaves with this very turn. */
   #turnEnded(): void {
     this.#entry.turnEnded();
-    this.#routing.desk?.turnEnded();
+    this.#routing.desk?.turnEnded(this.#now);
     this.#zab.turnEnded(this.#now.monotonicMs);
     this.#checkpointing.turnEnded();
+  }
+
+  /** Takes no new calls. A leader hands its place over first, and follows while the calls in flight are answered. */
+  #stopping(): void {
+    if (!this.#entry.isStopping) this.#zab.handOver(undefined, this.#now.monotonicMs, true);
+    this.#entry.stop();
   }
 
   /** Nobody waits for an answer any more: lets the clients go, and the ensemble know at once. */
@@ -200,6 +219,7 @@ export class QuorumPeer {
       lastLogged: () => this.#zab.lastLogged,
       committed: () => this.#zab.committed,
       confirmLeadership: () => this.#zab.confirmLeadership(),
+      isHeld: () => this.#zab.isHandingOver,
       isLearner: (sid) => this.#zab.isSynced(sid),
     };
   }

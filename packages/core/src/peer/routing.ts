@@ -201,6 +201,7 @@ export class Routing {
       lastLogged: () => zab.lastLogged(),
       committed: () => zab.committed(),
       confirmLeadership: () => zab.confirmLeadership(),
+      isHeld: () => zab.isHeld(),
       reply: (sid, message) => this.#reply(sid, message),
     };
     const options = { tickMs: timing.tickMs, members: [...voters, ...observers] };

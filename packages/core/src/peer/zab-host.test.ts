@@ -53,6 +53,7 @@ class Surroundings {
       lastLogged: unused,
       committed: unused,
       confirmLeadership: unused,
+      isHeld: unused,
       isLearner: unused,
     };
     this.checkpointing = new Checkpointing(options.limits, state, outbox, () => undefined);

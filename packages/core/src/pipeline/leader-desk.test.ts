@@ -22,6 +22,7 @@ class Leader {
   #last: bigint = 0x1_0000_0000n;
   #seq = 0;
   round = 0;
+  isHeld = false;
 
   constructor(lastLogged = 0n) {
     const host = {
@@ -29,6 +30,7 @@ class Leader {
       lastLogged: () => toZxid(lastLogged),
       committed: () => this.tree.lastZxid,
       confirmLeadership: () => ++this.round,
+      isHeld: () => this.isHeld,
       reply: (sid: Sid, message: RequestMessage) => void this.replies.push([sid, message]),
     };
     this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3] }, this, host, 0);
@@ -208,8 +210,29 @@ describe('P7: a sync', () => {
     leader.desk.sync(2, 1);
     leader.desk.confirmed(9);
     expect(leader.replies).toEqual([]);
-    leader.desk.turnEnded();
+    leader.desk.turnEnded(leader.now);
     leader.desk.confirmed(leader.round);
     expect(leader.replies).toEqual([[2, { kind: 'syncReply', seq: 1, zxid: leader.tree.lastZxid }]]);
+  });
+});
+
+describe('while leadership is handed over', () => {
+  it('writes wait in their order, and go on when it is not', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    leader.isHeld = true;
+    const first = leader.request(create('/a'), { incarnation: 1 });
+    leader.desk.order(2, [first], leader.now);
+    leader.advance(20_000);
+    expect(leader.kinds).toEqual(['createSession']);
+    leader.isHeld = false;
+    // What comes before the end of the turn does not overtake what waited.
+    leader.order(2, create('/b'));
+    expect(leader.kinds).toEqual(['createSession']);
+    leader.desk.turnEnded(leader.now);
+    leader.apply();
+    expect(leader.txns.map(({ origin }) => origin.seq)).toEqual([1, 2, 3]);
+    leader.desk.order(2, [first], leader.now);
+    expect(leader.kinds).toEqual(['createSession', 'create', 'create']);
   });
 });

@@ -34,6 +34,8 @@ export interface DeskHost {
   committed(): Zxid;
   /** Begins a round that confirms this leadership: `Zab.confirmLeadership`. */
   confirmLeadership(): number;
+  /** Nothing may be proposed now, because leadership is being handed over: `Zab.isHandingOver`. */
+  isHeld(): boolean;
   /** Sends to a member, which may be this one; one that is not here hears nothing. */
   reply(sid: Sid, message: RequestMessage): void;
 }
@@ -61,6 +63,8 @@ export class LeaderDesk {
   readonly #preparation: Preparation;
   readonly #rounds = new SyncRounds();
   readonly #taken = new Map<Sid, Taken>();
+  /** Writes that came while proposals are held. What is here when leadership goes is sent again by the members it came from. */
+  #held: { readonly sid: Sid; readonly request: WriteRequest }[] = [];
 
   constructor(options: DeskOptions, state: CurrentTree, host: DeskHost, nowMs: number) {
     const { tree } = state;
@@ -90,13 +94,11 @@ export class LeaderDesk {
 
   /** Orders a member's writes, in the order given. */
   order(sid: Sid, requests: readonly WriteRequest[], now: Now): void {
-    for (const request of requests) {
-      const last = this.#taken.get(sid);
-      // P6: whatever a member does, one write of one run of it becomes at most one txn of this leadership.
-      if (last?.incarnation === request.incarnation && request.seq <= last.seq) continue;
-      this.#taken.set(sid, { incarnation: request.incarnation, seq: request.seq });
-      this.#order(sid, request, now);
+    if (this.#held.length > 0 || this.#host.isHeld()) {
+      for (const request of requests) this.#held.push({ sid, request });
+      return;
     }
+    for (const request of requests) this.#takeIn(sid, request, now);
   }
 
   /** These sessions were heard from. */
@@ -125,6 +127,7 @@ export class LeaderDesk {
 
   /** Ends sessions that nobody heard from in time. */
   tick(now: Now): void {
+    if (this.#host.isHeld()) return;
     for (const session of this.#tracker.advance(now.monotonicMs, EXPIRE_MAX)) {
       assert(
         this.#preparation.session(session) !== undefined,
@@ -134,7 +137,12 @@ export class LeaderDesk {
     }
   }
 
-  turnEnded(): void {
+  turnEnded(now: Now): void {
+    if (this.#held.length > 0 && !this.#host.isHeld()) {
+      const held = this.#held;
+      this.#held = [];
+      for (const { sid, request } of held) this.#takeIn(sid, request, now);
+    }
     this.#rounds.flush(
       () => this.#host.confirmLeadership(),
       () => this.#host.committed(),
@@ -149,6 +157,14 @@ export class LeaderDesk {
   /** The txn at `zxid` has just been applied to the tree. */
   applied(zxid: Zxid): void {
     this.#preparation.applied(zxid);
+  }
+
+  #takeIn(sid: Sid, request: WriteRequest, now: Now): void {
+    const last = this.#taken.get(sid);
+    // P6: whatever a member does, one write of one run of it becomes at most one txn of this leadership.
+    if (last?.incarnation === request.incarnation && request.seq <= last.seq) return;
+    this.#taken.set(sid, { incarnation: request.incarnation, seq: request.seq });
+    this.#order(sid, request, now);
   }
 
   #order(sid: Sid, request: WriteRequest, now: Now): void {

@@ -30,7 +30,9 @@ export class ZabContext {
   voteRight: VoteRight;
   /** The highest epoch that any learner said it had promised: the next epoch of this member is above it. */
   epochFloor: Epoch = 0;
-  /** This member is about to stop, or its disk has failed: it takes part in no election. */
+  /** Whom the last leader named as it left; preferred among equal votes of the election that followed. */
+  successor: Vote | undefined;
+  /** This member is about to stop, or its disk has failed: it is no candidate, and votes at most for a successor it named. */
   isAbstaining = false;
   /** Number of the next snapshot stream of this run. */
   nextStream = 1;

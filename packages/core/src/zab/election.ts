@@ -45,7 +45,7 @@ export class Election {
   constructor(context: ZabContext) {
     this.#context = context;
     context.round++;
-    this.#vote = this.#ownVote();
+    this.#vote = this.#firstVote();
     this.#sentMs = context.nowMs;
     context.notifyAll('looking', this.vote);
   }
@@ -66,6 +66,7 @@ export class Election {
   linkDown(sid: Sid): void {
     this.#votes.delete(sid);
     this.#early.delete(sid);
+    if (this.#context.successor?.leader === sid) this.#context.successor = undefined;
     if (this.#vote?.leader === sid) this.#restart();
   }
 
@@ -110,7 +111,12 @@ export class Election {
     const { nowMs, config } = this.#context;
     if (nowMs - this.#sentMs < config.timing.electionRetryMs) return;
     this.#sentMs = nowMs;
-    this.#context.notifyAll('looking', this.vote);
+    if (this.#context.successor === undefined) this.#context.notifyAll('looking', this.vote);
+    else {
+      // Whoever has not heard of the successor votes otherwise: from now on all compare alike.
+      this.#context.successor = undefined;
+      this.#restart();
+    }
   }
 
   #take(from: Sid, state: ServerState, round: number, vote: Vote): void {
@@ -124,28 +130,43 @@ export class Election {
       context.notify(from, 'looking', this.vote);
       return;
     }
-    const own = this.#ownVote() as Vote;
     if (round > context.round) {
+      const first = this.#firstVote();
       context.round = round;
       this.#votes.clear();
-      this.#agreedMs = undefined;
-      this.#adopt(isBetterVote(vote, own) ? vote : own);
-    } else if (isBetterVote(vote, this.vote)) this.#adopt(vote);
+      this.#adopt(first === undefined || this.#isBetter(vote, first) ? vote : first);
+    } else if (this.#isBetter(vote, this.vote)) this.#adopt(vote);
     this.#votes.set(from, vote);
   }
 
-  #adopt(vote: Vote): void {
+  #adopt(vote: Vote | undefined): void {
     this.#vote = vote;
     this.#agreedMs = undefined;
     this.#sentMs = this.#context.nowMs;
-    this.#context.notifyAll('looking', vote);
+    this.#context.notifyAll('looking', this.vote);
   }
 
   #restart(): void {
     const context = this.#context;
     context.round++;
     this.#votes.clear();
-    this.#adopt(this.#ownVote() as Vote);
+    this.#adopt(this.#firstVote());
+  }
+
+  /** What this member votes for in a new round: itself, or the successor that the last leader named. */
+  #firstVote(): Vote | undefined {
+    const own = this.#ownVote();
+    const { successor, isVoter } = this.#context;
+    if (!isVoter || successor === undefined || !this.#isCandidate(successor.leader)) return own;
+    return own === undefined || this.#isBetter(successor, own) ? successor : own;
+  }
+
+  /** Of two votes for equal histories the one for the named successor is the better one. */
+  #isBetter(a: Vote, b: Vote): boolean {
+    const named = this.#context.successor?.leader;
+    const isEqual = a.peerEpoch === b.peerEpoch && a.zxid === b.zxid && a.leader !== b.leader;
+    if (isEqual && (a.leader === named || b.leader === named)) return a.leader === named;
+    return isBetterVote(a, b);
   }
 
   #ownVote(): Vote | undefined {

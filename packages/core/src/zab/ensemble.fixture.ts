@@ -231,6 +231,11 @@ export class FixtureEnsemble {
     this.settle();
   }
 
+  /** Number of the link between two members; 0 for none. */
+  linkBetween(a: Sid, b: Sid): number {
+    return this.#links.get(pair(a, b)) ?? 0;
+  }
+
   heal(a: Sid, b: Sid): void {
     if (this.#links.has(pair(a, b)) || !this.member(a).isUp || !this.member(b).isUp) return;
     const link = this.#nextLink++;

@@ -4,6 +4,7 @@
  */
 import { assert, type Epoch, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { ZabContext } from './context.ts';
+import type { HandOver } from './hand-over.ts';
 import type { Vote } from './messages.ts';
 
 /**
@@ -60,6 +61,8 @@ export class Leadership {
   /** A ping is to be sent at the end of this turn, for a confirmation that was asked for. */
   pingDue = false;
   confirmed = 0;
+  /** Proposals are held, because another member is to take over. */
+  handOver: HandOver | undefined;
   /** Set when this member has given this leadership up; completions of its disk work are then ignored. */
   isOver = false;
 

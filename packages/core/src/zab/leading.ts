@@ -15,6 +15,7 @@ import {
 import type { ZabContext } from './context.ts';
 import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './discovery.ts';
 import { type EarlyFollower, isBetterVote } from './election.ts';
+import { successorWhenReady, watchHandOver } from './hand-over.ts';
 import { dropLearner, Leadership, leaderVote } from './leadership.ts';
 import type { Vote, ZabMessage } from './messages.ts';
 import { continueHistory, isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
@@ -117,6 +118,7 @@ export function tickLeader(context: ZabContext, leadership: Leadership): Verdict
     }
   }
   noteQuorum(context, leadership);
+  watchHandOver(context, leadership);
   if (leadership.isEstablished) {
     const lostMs = context.nowMs - leadership.quorumMs;
     return lostMs > syncTimeoutMs ? giveUp(`no quorum was heard for ${lostMs} ms`) : GO_ON;
@@ -135,6 +137,11 @@ function noteQuorum(context: ZabContext, leadership: Leadership): void {
 export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verdict {
   flushLeader(context, leadership);
   if (isCounterNearlyUsedUp(context, leadership)) return giveUp('the counter of this epoch is nearly used up');
+  const successor = successorWhenReady(context, leadership);
+  if (successor !== undefined) {
+    if (leadership.handOver?.isLeaving === true) context.isAbstaining = true;
+    return { kind: 'giveUp', reason: `leadership is handed over to member ${successor.leader}`, successor };
+  }
   return GO_ON;
 }
 

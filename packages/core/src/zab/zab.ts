@@ -8,6 +8,7 @@ import { commitByQuorum, flushLearner, propose } from './broadcast.ts';
 import type { ZabConfig, ZabRecovered, ZabStatus } from './config.ts';
 import { type Role, ZabContext } from './context.ts';
 import { Election } from './election.ts';
+import { chooseSuccessor, namedSuccessor } from './hand-over.ts';
 import type { ZabHost } from './host.ts';
 import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.ts';
 import {
@@ -196,9 +197,34 @@ export class Zab {
     this.#settle();
   }
 
-  #look(reason: string, endedBy: 'learner' | 'leader' = 'learner'): void {
+  /** On a leader: proposals are held, because another member is to take over. */
+  get isHandingOver(): boolean {
+    return this.#role?.kind === 'leading' && this.#role.leadership.handOver !== undefined;
+  }
+
+  /**
+   * Begins to hand leadership over to `to`, or to the member that is furthest; see hand-over.ts. Returns the target, or
+   * undefined when no synced voter can be it. Nothing may be proposed while `isHandingOver`, which ends when this member does
+   * not lead any more, or goes on leading. `isLeaving`: this member is about to stop, and is no candidate afterwards.
+   */
+  handOver(to: Sid | undefined, nowMs: number, isLeaving = false): Sid | undefined {
+    this.#at(nowMs);
+    const role = this.#started;
+    if (role.kind !== 'leading') return undefined;
+    const { leadership } = role;
+    if (leadership.handOver !== undefined) {
+      if (isLeaving) leadership.handOver.isLeaving = true;
+      return to === undefined || to === leadership.handOver.to ? leadership.handOver.to : undefined;
+    }
+    const target = chooseSuccessor(leadership, to);
+    if (target !== undefined) leadership.handOver = { to: target, sinceMs: nowMs, isLeaving };
+    return target;
+  }
+
+  #look(reason: string, endedBy: 'learner' | 'leader' = 'learner', successor?: Vote): void {
     const context = this.#context;
     const role = this.#role;
+    context.successor = successor;
     if (role?.kind === 'leading') stopLeading(context, role.leadership);
     else if (role?.kind === 'learning') stopLearning(context, role.learnership, endedBy);
     context.host.trace('looking', { reason });
@@ -229,7 +255,7 @@ export class Zab {
       const leader = role.election.notification(sid, message);
       if (leader !== undefined) this.#learn({ ...message.vote, leader }, true);
     } else if (role.kind === 'learning' && sid === role.learnership.leader) {
-      if (hasLeaderLeft(context, role.learnership, message)) this.#look(`member ${sid} does not lead`, 'leader');
+      if (hasLeaderLeft(context, role.learnership, message)) this.#leaderLeft(role.learnership, message);
     } else if (message.state === 'leading') {
       const isOver =
         role.kind === 'leading' && context.isVoting(sid) && mustMakeWay(context, role.leadership, message.vote);
@@ -241,6 +267,17 @@ export class Zab {
       }
       context.notify(sid, this.#state, this.#vote);
     }
+  }
+
+  #leaderLeft(learnership: Learnership, message: Extract<ZabMessage, { kind: 'notification' }>): void {
+    const context = this.#context;
+    const { leader } = learnership;
+    const successor = namedSuccessor(context, learnership, message);
+    if (successor === undefined) return this.#look(`member ${leader} does not lead`, 'leader');
+    // In the same round as the leader that left, its vote counts at once.
+    if (message.round > context.round) context.round = message.round - 1;
+    this.#look(`member ${leader} hands over to member ${successor.leader}`, 'leader', successor);
+    if (this.#started.kind === 'looking') this.#notification(leader, message);
   }
 
   #toLearner(learnership: Learnership, sid: Sid, message: ZabMessage): void {
@@ -265,7 +302,7 @@ export class Zab {
   }
 
   #judge(verdict: Verdict): void {
-    if (verdict.kind === 'giveUp') this.#look(verdict.reason);
+    if (verdict.kind === 'giveUp') this.#look(verdict.reason, 'learner', verdict.successor);
   }
 
   #linkLost(sid: Sid): void {
