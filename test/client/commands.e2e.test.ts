@@ -160,3 +160,40 @@ describe('--help', () => {
     expect((await run(['ls'], { node })).stderr).not.toBe('0\n');
   });
 });
+
+describe('quorate move-leader', () => {
+  it('moves the lead to the member that is named, or to any, without a failed write', async () => {
+    await using client = await connect(ensemble.servers);
+    await client.create('/moved', '');
+    let isOver = false;
+    let written = 0;
+    const writing = (async () => {
+      for (; !isOver; written++) await client.set('/moved', `${written}`);
+    })();
+    const old = (await ensemble.leader()) + 1;
+    const to = old === 1 ? 2 : 1;
+    expect(await good('move-leader', '--to', String(to))).toBe(`Member ${to} leads, after member ${old}\n`);
+    expect(await ensemble.leader()).toBe(to - 1);
+    // Any one member knows who leads and where it is.
+    const other = ensemble.servers[old - 1]!;
+    const moved = await json('move-leader', '--servers', other);
+    expect(moved).toMatchObject({ from: to });
+    expect(await ensemble.leader()).toBe(Number(moved['to']) - 1);
+    isOver = true;
+    await writing;
+    expect(written).toBeGreaterThan(0);
+    expect((await client.get('/moved')).text()).toBe(`${written - 1}`);
+  });
+
+  it('says what is wrong', async () => {
+    const leader = (await ensemble.leader()) + 1;
+    const said = async (...args: string[]): Promise<[number | null, string]> => {
+      const { code, stderr } = await run(['move-leader', ...args]);
+      return [code, stderr];
+    };
+    expect(await said('--to', '77')).toEqual([2, expect.stringContaining('no such member (INVALID_ARGUMENT)')]);
+    expect(await said('--to', String(leader))).toEqual([2, expect.stringContaining('leads already')]);
+    expect(await said('--to', 'x')).toEqual([2, expect.stringContaining('not a sid')]);
+    expect(await said('--servers', '127.0.0.1:1')).toEqual([5, expect.stringContaining('CONNECTION_LOST')]);
+  });
+});

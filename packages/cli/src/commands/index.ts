@@ -5,6 +5,7 @@ import { deleteCommand } from './delete.ts';
 import { ensembleCommand } from './ensemble.ts';
 import { getCommand } from './get.ts';
 import { lsCommand } from './ls.ts';
+import { moveLeaderCommand } from './move-leader.ts';
 import { serveCommand } from './serve.ts';
 import { setCommand } from './set.ts';
 import { statCommand } from './stat.ts';
@@ -22,6 +23,7 @@ export function addCommands(argv: Argv): Argv {
     .command(statCommand)
     .command(syncCommand)
     .command(statusCommand)
+    .command(moveLeaderCommand)
     .command(serveCommand)
     .command(ensembleCommand);
 }

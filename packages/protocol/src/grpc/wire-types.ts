@@ -101,6 +101,14 @@ export interface WireLearner {
   readonly synced: boolean;
 }
 
+export interface WireMoveLeaderRequest {
+  readonly toSid: number;
+}
+
+export interface WireMoveLeaderResponse {
+  readonly leaderSid: number;
+}
+
 export interface WireStatusResponse {
   readonly sid: number;
   readonly role: string;
