@@ -66,6 +66,8 @@ function replyTo(source: AdminSource, url: string): Reply {
       return { status: 200, body: { live: true } };
     case '/readyz':
       if (status === undefined) return { status: 503, body: { ready: false, reason: 'the member recovers its data' } };
+      if (status.diskFailed !== undefined)
+        return { status: 503, body: { ready: false, reason: `the disk failed: ${status.diskFailed}` } };
       if (!status.serving)
         return {
           status: 503,

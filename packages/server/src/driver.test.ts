@@ -55,6 +55,7 @@ function setUp(script?: (event: PeerEvent) => readonly PeerAction[], pages?: rea
     },
     log: createLog({ level: 'silent', sid: 1, place: () => undefined, write: () => undefined }),
     onFatal: (reason) => fatal.push(reason),
+    onDiskFailed: (reason) => done.push(`disk failed: ${reason}`),
     onStatus: () => done.push('status'),
     onStopped: () => done.push('stopped'),
   });
@@ -124,12 +125,13 @@ describe('a turn', () => {
 
   it('reports what the store reports, in order', async () => {
     const { core, driver } = setUp();
-    driver.storeEvents.persisted(1);
-    driver.storeEvents.checkpointReady();
-    driver.storeEvents.checkpointWritten(1n as Zxid);
-    driver.storeEvents.stateOpened(1, 1n as Zxid);
-    driver.storeEvents.stateFailed(1, 'x');
-    driver.storeEvents.failed('x');
+    const events = driver.newRun();
+    events.persisted(1);
+    events.checkpointReady();
+    events.checkpointWritten(1n as Zxid);
+    events.stateOpened(1, 1n as Zxid);
+    events.stateFailed(1, 'x');
+    events.failed('x');
     await turnOver(core);
     expect(core.seen).toEqual([
       'persisted',
@@ -140,6 +142,37 @@ describe('a turn', () => {
       'storageFailed',
       'turnEnded',
     ]);
+  });
+});
+
+describe('a core in the place of another', () => {
+  it('C057: hears nothing of what the earlier store reports, and of the clients what they say from then on', async () => {
+    const { core, driver, done } = setUp();
+    const earlier = driver.newRun();
+    earlier.persisted(7);
+    const later = driver.newRun();
+    const next = new ScriptedCore();
+    driver.start(next, storeOf(done), [{ kind: 'openState', stream: 1 }]);
+    earlier.persisted(8);
+    earlier.failed('late');
+    earlier.stateFailed(1, 'late');
+    later.persisted(1);
+    driver.post({ kind: 'heard', attachment: 1 });
+    await turnOver(next);
+    expect(next.seen).toEqual(['persisted', 'heard', 'turnEnded']);
+    expect(core.seen).toEqual([]);
+    expect(done).toContain('openState 1');
+  });
+
+  it('C056: a failed disk does not end the member: the driver says so and goes on', async () => {
+    const { core, driver, done, fatal } = setUp((event) =>
+      event.kind === 'storageFailed' ? [{ kind: 'diskFailed', reason: event.reason }] : [],
+    );
+    driver.newRun().failed('ENOSPC');
+    await vi.waitFor(() => expect(done).toContain('disk failed: ENOSPC'));
+    driver.post({ kind: 'heard', attachment: 1 });
+    await vi.waitFor(() => expect(core.seen).toContain('heard'));
+    expect(fatal).toEqual([]);
   });
 });
 

@@ -3,8 +3,8 @@
  * decides nothing: what must wait for the disk is the core's to know.
  *
  * Events gather until the loop has read all that is at hand; then one turn takes them all, says `turnEnded`, and each
- * connection gets one write. A broken invariant or a failed disk ends the member (C167): `onFatal` is called once and
- * nothing happens after it.
+ * connection gets one write. A broken invariant ends the member (C167): `onFatal` is called once and nothing happens
+ * after it. A failed disk ends the run of a core; another one may be started in its place.
  */
 import type { MemberStatus, Now, PeerAction, PeerEvent } from '@quorate/core';
 import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
@@ -33,6 +33,8 @@ export interface DriverOptions {
   readonly log: Log;
   /** Called once when the member cannot go on; the process must end. */
   readonly onFatal: (reason: string) => void;
+  /** The core has given its place up, for its store has failed. It still answers reads; another one may be started. */
+  readonly onDiskFailed: (reason: string) => void;
   /** The member's place has changed. At most once a turn. */
   readonly onStatus: () => void;
   /** `stop` has been answered. */
@@ -56,7 +58,7 @@ export class Driver {
   readonly #attachments = new Map<number, Attachment>();
   /** Attachments that were answered in this turn. */
   readonly #answered = new Set<Attachment>();
-  readonly #stateSender: StateSender;
+  #stateSender: StateSender | undefined;
   #queue: PeerEvent[] = [];
   #core: Core | undefined;
   #store: MemberStore | undefined;
@@ -64,29 +66,41 @@ export class Driver {
   #isOver = false;
   #hasStatusChanged = false;
   #lastAttachment = 0;
+  /** Number of the store whose reports count. */
+  #run = 0;
   #ticker: NodeJS.Timeout | undefined;
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    this.#stateSender = new StateSender(options.links, (event) => this.post(event));
   }
 
-  /** What the store reports goes here. */
-  readonly storeEvents: StoreEvents = {
-    persisted: (ticket) => this.post({ kind: 'persisted', ticket }),
-    failed: (reason) => this.post({ kind: 'storageFailed', reason }),
-    checkpointReady: () => this.post({ kind: 'checkpointReady' }),
-    checkpointWritten: (zxid) => this.post({ kind: 'checkpointWritten', zxid }),
-    stateOpened: (stream, zxid) => this.post({ kind: 'stateOpened', stream, zxid }),
-    stateFailed: (stream, reason) => this.post({ kind: 'stateFailed', stream, reason }),
-  };
+  /** What the next store reports goes here; from now on no earlier one is listened to. */
+  newRun(): StoreEvents {
+    const run = ++this.#run;
+    const post = (event: PeerEvent): void => {
+      if (run === this.#run) this.post(event);
+    };
+    return {
+      persisted: (ticket) => post({ kind: 'persisted', ticket }),
+      failed: (reason) => post({ kind: 'storageFailed', reason }),
+      checkpointReady: () => post({ kind: 'checkpointReady' }),
+      checkpointWritten: (zxid) => post({ kind: 'checkpointWritten', zxid }),
+      stateOpened: (stream, zxid) => post({ kind: 'stateOpened', stream, zxid }),
+      stateFailed: (stream, reason) => post({ kind: 'stateFailed', stream, reason }),
+    };
+  }
 
-  /** Takes a recovered core into service. `first` are the actions that recovery gave. */
+  /**
+   * Takes a recovered core into service, the first or one in the place of another, whose clients and links are to be let go
+   * first: it knows of none. `first` are the actions that recovery gave.
+   */
   start(core: Core, store: MemberStore, first: readonly PeerAction[]): void {
+    this.#queue = this.#queue.filter(({ kind }) => !STORE_EVENTS.has(kind));
     this.#core = core;
     this.#store = store;
-    this.#stateSender.start(store);
+    this.#stateSender = this.#newStateSender(store);
     this.#guard(() => this.#execute(first));
+    clearInterval(this.#ticker);
     this.#ticker = setInterval(() => this.post({ kind: 'tick' }), TICK_MS);
     this.post({ kind: 'tick' });
   }
@@ -133,6 +147,14 @@ export class Driver {
     this.#isOver = true;
     this.#queue = [];
     clearInterval(this.#ticker);
+  }
+
+  /** Of this run: a stream of an earlier one may have the same number. */
+  #newStateSender(store: MemberStore): StateSender {
+    const run = this.#run;
+    return new StateSender(store, this.#options.links, (event) => {
+      if (run === this.#run) this.post(event);
+    });
   }
 
   #schedule(): void {
@@ -220,7 +242,7 @@ export class Driver {
       case 'stopped':
         return this.#options.onStopped();
       case 'diskFailed':
-        return this.#fail(`The disk failed: ${action.reason}`);
+        return this.#options.onDiskFailed(action.reason);
       case 'fail':
         return this.#fail(action.reason);
       case 'trace':
@@ -245,14 +267,25 @@ export class Driver {
       case 'openState':
         return store.openState(action.stream);
       case 'sendState':
-        return this.#stateSender.send(action);
+        return this.#stateSender?.send(action);
       case 'closeState':
-        return this.#stateSender.close(action.stream);
+        return this.#stateSender?.close(action.stream);
       default:
         return unreachable(action);
     }
   }
 }
+
+/** What a store reports, or what is sent from it. */
+const STORE_EVENTS: ReadonlySet<PeerEvent['kind']> = new Set([
+  'persisted',
+  'storageFailed',
+  'checkpointReady',
+  'checkpointWritten',
+  'stateOpened',
+  'stateSent',
+  'stateFailed',
+]);
 
 type StorageAction =
   | 'persist'

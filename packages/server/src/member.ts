@@ -3,25 +3,28 @@
  * before it is known to be free, and stops them in an order in which nothing acknowledged is lost and nobody is left
  * waiting. Knows no signals and no exit codes; those are the command's.
  */
-import { Recovery } from '@quorate/core';
 import { ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
-import { type MemberStore, openLevelStore, type RecoveredSummary } from '@quorate/storage';
+import { type MemberStore, reasonOf } from '@quorate/storage';
 import { AdminHttp } from './admin.ts';
 import type { Ports, ServerConfig } from './config/index.ts';
-import { Driver, readClocks } from './driver.ts';
+import { openWhenMended, RepairPauses } from './disk-repair.ts';
+import { DiskSpace } from './disk-space.ts';
+import { Driver } from './driver.ts';
 import { GrpcFront } from './fronts/grpc/front.ts';
 import { createLog, type Log } from './logging.ts';
-import { memberConfigOf, memberInfosOf } from './member-config.ts';
+import { memberInfosOf } from './member-config.ts';
+import { type Opened, openCore } from './opening.ts';
 import { Links } from './peers/links.ts';
 import { statusOf } from './status.ts';
 import { VERSION } from './version.ts';
+import { type Deferred, deferred, timeout, within } from './waiting.ts';
 
 export interface MemberOptions {
   /** Takes log lines instead of standard output. */
   readonly writeLog?: (line: string) => void;
   /**
-   * Called once when the member cannot go on (a failed disk, a broken invariant). It serves nothing any more; the process
+   * Called once when the member cannot go on (damaged data, a broken invariant). It serves nothing any more; the process
    * should end. The reason is in the log already.
    */
   readonly onFatal?: (reason: string) => void;
@@ -34,6 +37,9 @@ const LAST_WORD_MS = 1_000;
 
 /** Health is looked at this often besides every change, ms: a quorum can be lost without one. */
 const HEALTH_MS = 500;
+
+/** At a stop: how long the disk may take to close, ms. Nothing acknowledged depends on it, and a disk that hangs never ends. */
+const CLOSE_MS = 5_000;
 
 /** Starts a member. Rejects with one clear line: a taken port, a folder that cannot be used, damaged data. */
 export async function startMember(config: ServerConfig, options: MemberOptions = {}): Promise<Member> {
@@ -50,13 +56,19 @@ export class Member {
   #links: Links | undefined;
   #front: GrpcFront | undefined;
   #admin: AdminHttp | undefined;
+  readonly #space: DiskSpace;
+  readonly #pauses = new RepairPauses();
+  /** Given when the member ends: no repair goes on. */
+  readonly #ending = new AbortController();
   #store: MemberStore | undefined;
+  /** The repair that is under way. */
+  #mending: Promise<void> | undefined;
   #state: 'starting' | 'running' | 'stopping' | 'stopped' = 'starting';
   #healthTimer: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
   #coreStopped: () => void = () => undefined;
   #lastPlace = '';
-  readonly #whenServing: { readonly promise: Promise<void>; readonly resolve: () => void };
+  readonly #whenServing: Deferred;
 
   /** Use `startMember`. */
   constructor(config: ServerConfig, options: MemberOptions) {
@@ -69,6 +81,8 @@ export class Member {
       place: () => this.#place(),
       ...(options.writeLog === undefined ? {} : { write: options.writeLog }),
     });
+    const { dataDir: directory, diskFreeWarnBytes: warnBytes } = config;
+    this.#space = new DiskSpace({ directory, warnBytes, log: this.#log.child('disk') });
     this.#driver = new Driver({
       links: {
         send: (sid, link, message) => this.#links?.send(sid, link, message),
@@ -78,6 +92,7 @@ export class Member {
       },
       log: this.#log.child('core'),
       onFatal: (reason) => this.#fatal(reason),
+      onDiskFailed: (reason) => this.#diskFailed(reason),
       onStatus: () => this.#statusChanged(),
       onStopped: () => this.#coreStopped(),
     });
@@ -104,7 +119,8 @@ export class Member {
     const status = this.#driver.status;
     if (status === undefined) return undefined;
     const { clusterId } = this.config;
-    return statusOf(status, { clusterId, version: VERSION, members: memberInfosOf(this.config, this.ports) });
+    const members = memberInfosOf(this.config, this.ports);
+    return statusOf(status, { clusterId, version: VERSION, members, diskFreeBytes: this.#space.freeBytes });
   }
 
   /** Called by `startMember`. On failure everything that was opened is closed again. */
@@ -113,12 +129,9 @@ export class Member {
     try {
       // Ports first: a second member started by mistake must not touch the data of the first.
       await this.#openPorts();
-      this.#store = await openLevelStore({
-        directory: config.dataDir,
-        identity: { clusterId: config.clusterId, sid: config.sid },
-        events: this.#driver.storeEvents,
-      });
-      await this.#recover(this.#store);
+      const startedMs = performance.now();
+      this.#enter(await openCore(config, this.#driver.newRun()), 'started', startedMs);
+      await this.#space.start();
     } catch (error) {
       this.#driver.halt();
       await this.#close();
@@ -171,16 +184,52 @@ export class Member {
     this.#admin = await AdminHttp.open({ status: () => this.status() }, config.adminBind, config.ports.admin);
   }
 
-  async #recover(store: MemberStore): Promise<void> {
-    const startedMs = performance.now();
-    const recovery = new Recovery(memberConfigOf(this.config));
-    const summary: RecoveredSummary = await store.recover(recovery);
-    const { peer, actions } = recovery.finish(summary, readClocks());
-    this.#driver.start(peer, store, actions);
+  /** Takes a core that was made from the disk into service. */
+  #enter({ core, first, store, summary }: Opened, event: string, sinceMs: number): void {
+    this.#store = store;
+    this.#driver.start(core, store, first);
     const { checkpointZxid, lastZxid, tornTail } = summary;
     if (tornTail !== undefined) this.#log.warn('tornTailCut', { reason: tornTail });
-    const elapsedMs = Math.round(performance.now() - startedMs);
-    this.#log.info('started', { version: VERSION, ...this.ports, checkpointZxid, lastZxid, elapsedMs });
+    const elapsedMs = Math.round(performance.now() - sinceMs);
+    this.#log.info(event, { version: VERSION, ...this.ports, checkpointZxid, lastZxid, elapsedMs });
+  }
+
+  /**
+   * The disk failed while the member runs. What it holds now is not known, so nothing in memory is trusted: when the disk works
+   * again everything is made anew from it, as at a start. Meanwhile the core answers reads, for as long as it may.
+   */
+  #diskFailed(reason: string): void {
+    const next =
+      'This member has no place in the ensemble and answers reads only; it opens the disk anew when that works';
+    this.#log.error('diskFailed', { reason, next });
+    this.#statusChanged();
+    if (this.#state !== 'running') return;
+    this.#mending = this.#mend().catch((error: unknown) => {
+      if (this.#state === 'running') this.#fatal(`Cannot open the disk anew: ${reasonOf(error)}`);
+    });
+  }
+
+  async #mend(): Promise<void> {
+    const failedMs = performance.now();
+    await this.#store?.close();
+    this.#store = undefined;
+    const { signal } = this.#ending;
+    const opened = await openWhenMended({
+      directory: this.config.dataDir,
+      open: () => openCore(this.config, this.#driver.newRun()),
+      pauses: this.#pauses,
+      signal,
+      log: this.#log.child('disk'),
+    });
+    if (opened === undefined) return;
+    this.#store = opened.store;
+    if (this.#state !== 'running') return;
+    // The new core knows no links and no clients: both begin anew with it.
+    const reason = 'The disk of this member failed and works again; it begins anew';
+    this.#driver.closeAttachments('UNAVAILABLE', reason);
+    this.#links?.closeAll(reason);
+    this.#enter(opened, 'diskMended', failedMs);
+    this.#statusChanged();
   }
 
   #refusal(): string | undefined {
@@ -202,8 +251,8 @@ export class Member {
     const status = this.status();
     if (status === undefined || this.#state === 'stopped') return;
     if (status.hasQuorum && status.serving) this.#whenServing.resolve();
-    const { role, phase, leader, serving, epoch } = status;
-    const place = `${role} ${phase} ${leader} ${serving} ${epoch}`;
+    const { role, phase, leader, serving, epoch, diskFailed } = status;
+    const place = `${role} ${phase} ${leader} ${serving} ${epoch} ${diskFailed}`;
     if (place === this.#lastPlace) return;
     this.#lastPlace = place;
     this.#log.info('place', { phase, leader, serving });
@@ -215,7 +264,7 @@ export class Member {
     const isRunning = this.#state === 'running' && status !== undefined;
     this.#front?.setHealth({
       live: this.#state === 'starting' || this.#state === 'running',
-      serving: isRunning && status.serving,
+      serving: isRunning && status.serving && status.diskFailed === undefined,
       hasQuorum: isRunning && status.hasQuorum,
     });
   }
@@ -256,23 +305,15 @@ export class Member {
 
   async #close(): Promise<void> {
     clearInterval(this.#healthTimer);
+    this.#space.stop();
+    this.#ending.abort();
     this.#front?.destroy();
     this.#admin?.close();
     await this.#links?.stop();
-    await this.#store?.close();
+    const closing = (async () => {
+      await this.#mending;
+      await this.#store?.close();
+    })();
+    if (!(await within(CLOSE_MS, closing))) this.#log.warn('diskNotClosed', { reason: 'The disk does not answer' });
   }
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: () => void = () => undefined;
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-function timeout(ms: number): { readonly over: Promise<void>; readonly cancel: () => void } {
-  const { promise, resolve } = deferred();
-  const timer = setTimeout(resolve, ms);
-  return { over: promise, cancel: () => clearTimeout(timer) };
 }

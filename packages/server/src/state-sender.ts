@@ -20,23 +20,18 @@ export class StateSender {
   readonly #post: (event: PeerEvent) => void;
   readonly #closed = new Set<number>();
   readonly #sending = new Set<number>();
-  #store: MemberStore | undefined;
+  readonly #store: MemberStore;
 
-  constructor(links: Pick<Links, 'send' | 'get'>, post: (event: PeerEvent) => void) {
+  constructor(store: MemberStore, links: Pick<Links, 'send' | 'get'>, post: (event: PeerEvent) => void) {
+    this.#store = store;
     this.#links = links;
     this.#post = post;
   }
 
-  start(store: MemberStore): void {
-    this.#store = store;
-  }
-
   /** Begins to send; `stateSent` or `stateFailed` is posted at the end. */
   send(action: SendState): void {
-    const store = this.#store;
-    if (store === undefined) return;
     this.#sending.add(action.stream);
-    void this.#run(store, action).finally(() => {
+    void this.#run(action).finally(() => {
       this.#sending.delete(action.stream);
       this.#closed.delete(action.stream);
     });
@@ -45,13 +40,13 @@ export class StateSender {
   /** Ends a stream, whether it is being sent or not. */
   close(stream: number): void {
     if (this.#sending.has(stream)) this.#closed.add(stream);
-    this.#store?.closeState(stream);
+    this.#store.closeState(stream);
   }
 
-  async #run(store: MemberStore, { stream, sid, link: number }: SendState): Promise<void> {
+  async #run({ stream, sid, link: number }: SendState): Promise<void> {
     try {
       for (;;) {
-        const page = await store.readState(stream, PAGE_BYTES);
+        const page = await this.#store.readState(stream, PAGE_BYTES);
         const link = this.#links.get(sid, number);
         // The link is gone, or the core gave the stream up: there is nobody to tell.
         if (link === undefined || this.#closed.has(stream)) break;

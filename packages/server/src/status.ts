@@ -4,7 +4,7 @@ import type { ClusterStatus } from '@quorate/protocol/grpc';
 
 export function statusOf(
   status: MemberStatus,
-  about: Pick<ClusterStatus, 'clusterId' | 'version' | 'members'>,
+  about: Pick<ClusterStatus, 'clusterId' | 'version' | 'members' | 'diskFreeBytes'>,
 ): ClusterStatus {
   return {
     sid: status.sid,
@@ -25,6 +25,7 @@ export function statusOf(
     ephemerals: status.ephemerals,
     dataBytes: status.dataBytes,
     outstanding: status.outstanding,
+    diskFailed: status.diskFailed,
     digest: status.digest,
     ...about,
   };

@@ -39,11 +39,12 @@ async function ask(settings: Settings, budget: Budget): Promise<Result> {
 function jsonOf(asked: Asked): object {
   const { server } = asked;
   if ('error' in asked) return { server, error: messageOf(asked.error) };
-  const { zxid, committedZxid, loggedZxid, flushedZxid, learners, digest, leader, ...rest } = asked.status;
+  const { zxid, committedZxid, loggedZxid, flushedZxid, learners, digest, leader, diskFailed, ...rest } = asked.status;
   return {
     server,
     ...rest,
     leader: leader ?? null,
+    diskFailed: diskFailed ?? null,
     zxid: hex(zxid),
     committedZxid: hex(committedZxid),
     loggedZxid: hex(loggedZxid),
@@ -59,9 +60,10 @@ function textOf(asked: Asked): string {
   const role = status.role === 'looking' ? `looking (${status.phase})` : status.role;
   const leader = status.leader === undefined ? 'no leader' : `leader ${status.leader}`;
   const serving = [status.serving ? 'serves reads' : 'does not serve', status.hasQuorum ? 'quorum' : 'no quorum'];
+  const disk = status.diskFailed === undefined ? '' : `  disk failed: ${status.diskFailed}`;
   return (
     `${server}  sid ${status.sid}  ${role}  ${leader}  epoch ${status.epoch}  zxid ${hex(status.zxid)}  ` +
-    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}\n`
+    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}\n`
   );
 }
 

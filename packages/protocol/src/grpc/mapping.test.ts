@@ -190,14 +190,15 @@ describe('status', () => {
       digest: 0xff00_0000_0000_0003n,
       clusterId: 'c',
       version: '0.1.0',
+      diskFailed: undefined,
+      diskFreeBytes: undefined,
     };
     const definition = serviceOf(protos, CLUSTER_SERVICE)['Status']!;
     for (const leader of [undefined, 3]) {
-      const bytes = definition.responseSerialize(toStatusResponse({ ...status, leader }));
-      expect(readStatusResponse(definition.responseDeserialize(bytes) as WireStatusResponse)).toEqual({
-        ...status,
-        leader,
-      });
+      const disk = leader === undefined ? {} : { diskFailed: 'No space left on device', diskFreeBytes: 2 ** 40 };
+      const full = { ...status, ...disk, leader };
+      const bytes = definition.responseSerialize(toStatusResponse(full));
+      expect(readStatusResponse(definition.responseDeserialize(bytes) as WireStatusResponse)).toEqual(full);
     }
   });
 });

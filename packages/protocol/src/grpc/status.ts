@@ -46,6 +46,10 @@ export interface ClusterStatus {
   readonly digest: bigint;
   readonly clusterId: string;
   readonly version: string;
+  /** Why the disk failed; undefined while it works. */
+  readonly diskFailed: string | undefined;
+  /** Undefined when it is not known. */
+  readonly diskFreeBytes: number | undefined;
 }
 
 const ROLES = {
@@ -68,10 +72,12 @@ const KINDS = {
 } as const satisfies Record<MemberInfo['kind'], string>;
 
 export function toStatusResponse(status: ClusterStatus): WireStatusResponse {
-  const { leader, ...rest } = status;
+  const { leader, diskFailed, diskFreeBytes, ...rest } = status;
   return {
     ...rest,
     ...(leader === undefined ? {} : { leaderSid: leader }),
+    ...(diskFailed === undefined ? {} : { diskFailed }),
+    ...(diskFreeBytes === undefined ? {} : { diskFreeBytes: BigInt(diskFreeBytes) }),
     role: ROLES[status.role],
     phase: PHASES[status.phase],
     members: status.members.map((member) => ({ ...member, kind: KINDS[member.kind] })),
@@ -109,6 +115,8 @@ export function readStatusResponse(response: WireStatusResponse): ClusterStatus 
     digest: response.digest,
     clusterId: response.clusterId,
     version: response.version,
+    diskFailed: response.diskFailed,
+    diskFreeBytes: response.diskFreeBytes === undefined ? undefined : Number(response.diskFreeBytes),
   };
 }
 

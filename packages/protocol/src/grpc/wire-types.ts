@@ -132,4 +132,6 @@ export interface WireStatusResponse {
   readonly digest: bigint;
   readonly clusterId: string;
   readonly version: string;
+  readonly diskFailed?: string;
+  readonly diskFreeBytes?: bigint;
 }

@@ -143,6 +143,13 @@ export const KEYS = {
     min: 1,
     max: 1_000_000,
   }),
+  diskFreeWarnBytes: integer({
+    group: 'Operation',
+    help: 'Free space of the data folder below which a warning is logged; 0 never warns',
+    default: 256 * MIB,
+    min: 0,
+    max: 1024 * GIB,
+  }),
   stopGraceMs: integer({
     group: 'Operation',
     help: 'On SIGTERM: longest time to finish what is in flight before the rest is cut off',

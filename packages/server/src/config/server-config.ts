@@ -46,6 +46,8 @@ export interface ServerConfig {
   readonly timing: Timing;
   readonly limits: Limits;
   readonly serverLimits: ServerLimits;
+  /** 0 never warns. */
+  readonly diskFreeWarnBytes: number;
   readonly stopGraceMs: number;
   readonly logLevel: LogLevel;
 }
@@ -105,6 +107,7 @@ function complete(gathered: Gathered): ServerConfig {
       connectionsPerAddressMax: need(values.connectionsPerAddressMax, 'connectionsPerAddressMax'),
       streamCallsMax: need(values.streamCallsMax, 'streamCallsMax'),
     },
+    diskFreeWarnBytes: need(values.diskFreeWarnBytes, 'diskFreeWarnBytes'),
     stopGraceMs: need(values.stopGraceMs, 'stopGraceMs'),
     logLevel: need(values.logLevel, 'logLevel'),
   };

@@ -112,11 +112,16 @@ export class Links {
     this.#get(sid, number)?.close(reason);
   }
 
+  /** Ends every link that is up; they come up anew. */
+  closeAll(reason: string): void {
+    for (const link of [...this.#current.values()]) link.close(reason);
+  }
+
   /** Ends all links and attempts, and lets the port go. Idempotent. */
   async stop(): Promise<void> {
     this.#acceptor.stop();
     await Promise.all(this.#diallers.map((dialler) => dialler.stop()));
-    for (const link of [...this.#current.values()]) link.close('the member stops');
+    this.closeAll('the member stops');
     this.#listener?.destroy();
   }
 
