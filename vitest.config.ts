@@ -15,7 +15,14 @@ export default defineConfig({
   test: {
     passWithNoTests: false,
     projects: [
-      { ...resolve, test: { name: 'unit', include: ['packages/*/src/**/*.test.ts'], testTimeout: 30_000 } },
+      {
+        ...resolve,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.ts', 'test/chaos/analysis/*.test.ts'],
+          testTimeout: 30_000,
+        },
+      },
       { ...resolve, test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 } },
       {
         ...resolve,

@@ -7,4 +7,5 @@ export { describeKnobs, drawKnobs, type Knobs } from './knobs.ts';
 export { type Observation, Violation } from './observation.ts';
 export { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
 export type { PlantedFault } from './planted/plant.ts';
+export { Random } from './random.ts';
 export { type Outcome, type SimulationOptions, simulate } from './simulate.ts';
