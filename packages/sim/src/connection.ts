@@ -5,7 +5,7 @@
  */
 import type { PeerMessage } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
-import { type Latency, Pipe } from './pipe.ts';
+import { Pipe } from './pipe.ts';
 import type { Schedule } from './schedule.ts';
 
 /** What a running member does about its connections. One endpoint is one run of one member. */
@@ -28,7 +28,8 @@ interface End {
 
 export interface ConnectionOptions {
   readonly schedule: Schedule;
-  readonly latency: Latency;
+  /** How long the next item from this side is under way at least, µs. */
+  readonly latency: (from: Sid) => number;
   readonly dialler: { readonly sid: Sid; readonly endpoint: Endpoint };
   readonly acceptor: { readonly sid: Sid; readonly endpoint: Endpoint };
   /** The dialler's request has arrived: the moment to give up older connections of the acceptor. */
@@ -50,7 +51,11 @@ export class Connection {
     this.dialler = { ...options.dialler, link: undefined, isDown: false };
     this.acceptor = { ...options.acceptor, link: undefined, isDown: false };
     const pipe = (to: End) =>
-      new Pipe<Item>(schedule, { latency, blocked: false, arrive: (item) => this.#arrived(to, item) });
+      new Pipe<Item>(schedule, {
+        latency: () => latency(this.#peerOf(to)),
+        blocked: false,
+        arrive: (item) => this.#arrived(to, item),
+      });
     this.#toAcceptor = pipe(this.acceptor);
     this.#toDialler = pipe(this.dialler);
     this.#toAcceptor.push({ kind: 'open' });

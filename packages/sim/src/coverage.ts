@@ -5,11 +5,12 @@
 
 import { fateOf } from './calls.ts';
 import type { Checker } from './checkers/checker.ts';
+import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observation } from './observation.ts';
 
-/** What is counted. */
-export const COVERED = [
+/** What is counted, besides the strikes of each kind of fault. */
+const EVENTS = [
   'crashes',
   'epochs',
   'truncates',
@@ -27,7 +28,9 @@ export const COVERED = [
   'ended',
 ] as const;
 
-export type Coverage = Record<(typeof COVERED)[number], number>;
+export type Covered = (typeof EVENTS)[number] | FaultKind;
+export const COVERED: readonly Covered[] = [...EVENTS, ...FAULT_KINDS];
+export type Coverage = Record<Covered, number>;
 
 export function noCoverage(): Coverage {
   return Object.fromEntries(COVERED.map((name) => [name, 0])) as Coverage;
@@ -35,12 +38,24 @@ export function noCoverage(): Coverage {
 
 export class CoverageCounter implements Checker {
   readonly name = 'coverage';
-  readonly kinds = ['crashed', 'checkpointed', 'called', 'attached', 'sessionEnded', 'issued', 'sent'] as const;
+  readonly kinds = [
+    'struck',
+    'crashed',
+    'checkpointed',
+    'called',
+    'attached',
+    'sessionEnded',
+    'issued',
+    'sent',
+  ] as const;
   readonly counts = noCoverage();
 
   observe(observation: Observation): void {
     const { counts } = this;
     switch (observation.kind) {
+      case 'struck':
+        counts[observation.fault] += 1;
+        break;
       case 'crashed':
         counts.crashes += 1;
         break;

@@ -30,6 +30,8 @@ function lineOf(observation: Observation): string {
     }
     case 'answered':
       return `answered #${observation.callId} at ${formatZxid(observation.answer.zxid)} ${shapeOf(observation.answer.result)}`;
+    case 'struck':
+      return `-- ${observation.what}`;
     default:
       return shapeOf(observation);
   }

@@ -41,6 +41,7 @@ export class DiskDrive {
   readonly #disk = new SimDisk();
   #store: SimStore | undefined;
   #pumping = new Set<LaneName>();
+  #isStalled = false;
   /** Commands handed over and not reported as durable. */
   #pending: { readonly ticket: number; readonly command: StorageCommand }[] = [];
 
@@ -115,6 +116,16 @@ export class DiskDrive {
     this.#pumping = new Set();
   }
 
+  /** Nothing is completed until `goOn`, not even by the next run. */
+  stall(): void {
+    this.#isStalled = true;
+  }
+
+  goOn(): void {
+    this.#isStalled = false;
+    if (this.#store !== undefined) this.#pump(this.#store);
+  }
+
   /** How long the next read takes, µs. */
   readUs(): number {
     return this.#options.random.between(10, this.#options.knobs.readMaxUs) * this.slowness;
@@ -123,6 +134,7 @@ export class DiskDrive {
   /** Sees to it that every lane with work goes on. */
   #pump(store: SimStore): void {
     const { schedule, random, knobs } = this.#options;
+    if (this.#isStalled) return;
     for (const lane of LANES) {
       if (this.#pumping.has(lane) || store.pending(lane) === 0) continue;
       const pumping = this.#pumping;
@@ -130,6 +142,7 @@ export class DiskDrive {
       schedule.after(random.skewed(knobs.syncMinUs, knobs.syncMaxUs) * this.slowness, () => {
         if (this.#store !== store) return;
         pumping.delete(lane);
+        if (this.#isStalled) return;
         store.pump(1, lane);
         this.#pump(store);
       });

@@ -9,10 +9,11 @@ import type { Client } from './clients/client.ts';
 import { Front, Numbers } from './clients/front.ts';
 import { StreamClient } from './clients/stream-client.ts';
 import { UnaryClient } from './clients/unary-client.ts';
+import { MemberClock } from './clock.ts';
 import { DiskDrive } from './disk-drive.ts';
+import { Nemesis } from './faults/nemesis.ts';
 import type { Knobs } from './knobs.ts';
 import { Member } from './member.ts';
-import { Nemesis } from './nemesis.ts';
 import { Network } from './network.ts';
 import type { Observation } from './observation.ts';
 import type { PlantedFault } from './planted/plant.ts';
@@ -26,9 +27,6 @@ export interface EnsembleOptions {
   /** Sees every observation, and a line for each fault and each trace; for a verbose run. */
   readonly watch: ((atUs: number, what: Observation | string) => void) | undefined;
 }
-
-/** Virtual time 0 is this wall clock, ms since 1970. */
-const WALL_START_MS = 1_700_000_000_000;
 
 /** Members that are not late come up within this time, µs. */
 const EARLY_US = 100_000;
@@ -63,9 +61,11 @@ export class Ensemble {
       random: this.random.fork('nemesis'),
       knobs: knobs.faults,
       network: this.#network,
+      voters: knobs.voters,
       members: this.members,
       drives: this.#drives,
       note: (what) => this.#watch?.(this.schedule.nowUs, what),
+      struck: (fault, what) => this.observe({ kind: 'struck', fault, what }),
     });
     this.#addClients();
     this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers });
@@ -102,7 +102,11 @@ export class Ensemble {
       deliver: (event) => this.members.get(sid)?.deliver(event),
       clockMs: () => this.members.get(sid)?.clockMs ?? 0,
     });
-    const skewMs = knobs.member.wallSkewMaxMs;
+    const { wallSkewMaxMs, driftMax } = knobs.member;
+    const clock = new MemberClock(schedule, {
+      rate: 1 + (random.fraction() * 2 - 1) * driftMax,
+      wallErrorMs: random.between(-wallSkewMaxMs, wallSkewMaxMs),
+    });
     const member: Member = new Member(
       {
         sid,
@@ -117,7 +121,7 @@ export class Ensemble {
           if (this.#watch !== undefined)
             this.#watch(schedule.nowUs, `member ${sid}: ${name} ${describeFields(fields)}`);
         },
-        wallOffsetMs: WALL_START_MS + random.between(-skewMs, skewMs),
+        clock,
         nextLogged: (zxid) => this.judge.ledger.member(sid).issued.after(zxid),
       },
       { knobs, plant: fault?.plant, down: () => this.nemesis.down(member) },

@@ -1,9 +1,7 @@
-/**
- * Every knob of a run, drawn from its seed ("swarm": each run turns some kinds of fault off and others up, so that
- * corners are reached which one fixed mix would miss). Printed first. Times are virtual.
- */
+/** Every knob of a run, drawn from its seed and printed first. Times are virtual. Which faults there are: faults/kinds.ts. */
 import { DEFAULT_LIMITS, type Limits, type Timing } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
+import { drawFaults, type FaultKnobs } from './faults/kinds.ts';
 import { Random } from './random.ts';
 
 export interface NetworkKnobs {
@@ -37,32 +35,8 @@ export interface MemberKnobs {
   readonly lateChance: number;
   /** The wall clock of a member is wrong by at most this much, ms. */
   readonly wallSkewMaxMs: number;
-}
-
-/** Mean time between faults of a kind, µs; 0: that kind is off in this run. */
-export interface FaultKnobs {
-  readonly crashUs: number;
-  /** Crash just before or after a chosen kind of action, such as saving an epoch. */
-  readonly aimedCrashUs: number;
-  readonly crashAllUs: number;
-  /** A member is told to stop, and ends when it has answered what is in flight. */
-  readonly stopUs: number;
-  readonly pauseUs: number;
-  readonly severUs: number;
-  readonly partitionUs: number;
-  readonly oneWayUs: number;
-  readonly slowDiskUs: number;
-  /** A fault that has a length lasts this long on average. */
-  readonly lastsUs: number;
-  /** The same for partitions and pauses: in half of the runs long enough to outlast every timeout. */
-  readonly outlastsUs: number;
-  /** A crashed member stays away this long on average. */
-  readonly downUs: number;
-}
-
-/** True when no kind of fault is on. */
-export function isCalm({ lastsUs, outlastsUs, downUs, ...rates }: FaultKnobs): boolean {
-  return Object.values(rates).every((us) => us === 0) && Math.min(lastsUs, outlastsUs, downUs) > 0;
+  /** A member's clocks are faster or slower than virtual time by at most this part. */
+  readonly driftMax: number;
 }
 
 export interface ClientKnobs {
@@ -78,6 +52,8 @@ export interface ClientKnobs {
   readonly pipeline: number;
   /** Znodes that all clients fight over. */
   readonly contended: number;
+  /** Longest data of a write, about. Most are short. */
+  readonly valueBytesMax: number;
   readonly deadlineMaxMs: number;
   /** A client on a stream that waits for longer than this goes elsewhere. */
   readonly patienceUs: number;
@@ -98,8 +74,10 @@ export interface Knobs {
   readonly member: MemberKnobs;
   readonly faults: FaultKnobs;
   readonly clients: ClientKnobs;
-  /** How long faults go on. */
+  /** How long faults go on. Short runs see as much for their time as long ones, and much that goes wrong goes wrong early. */
   readonly faultsUs: number;
+  /** Whether the run goes on until the sessions that were left have expired. */
+  readonly awaitsExpiry: boolean;
   /** After the heal, everything is as it should be within this time. */
   readonly healUs: number;
 }
@@ -136,25 +114,6 @@ function drawLimits(random: Random): Limits {
   };
 }
 
-function drawFaults(random: Random, timing: Timing): FaultKnobs {
-  const every = (probability: number, minMs: number, maxMs: number): number =>
-    random.chance(probability) ? random.skewed(minMs, maxMs) * MS : 0;
-  return {
-    crashUs: every(0.5, 300, 3_000),
-    aimedCrashUs: every(0.5, 150, 1_500),
-    crashAllUs: every(0.25, 1_000, 4_000),
-    stopUs: every(0.25, 500, 4_000),
-    pauseUs: every(0.3, 300, 3_000),
-    severUs: every(0.4, 100, 2_000),
-    partitionUs: every(0.5, 300, 3_000),
-    oneWayUs: every(0.3, 300, 3_000),
-    slowDiskUs: every(0.3, 300, 3_000),
-    lastsUs: random.skewed(50, 1_000) * MS,
-    outlastsUs: (random.chance(0.5) ? random.skewed(50, 1_000) : timing.syncTimeoutMs * random.between(2, 4)) * MS,
-    downUs: random.skewed(20, 500) * MS,
-  };
-}
-
 function drawClients(random: Random): ClientKnobs {
   return {
     streams: random.between(1, 3),
@@ -163,6 +122,7 @@ function drawClients(random: Random): ClientKnobs {
     pauseUs: random.skewed(20, 120) * MS,
     pipeline: random.chance(0.3) ? 1 : random.between(2, 12),
     contended: random.between(1, 5),
+    valueBytesMax: random.chance(0.8) ? 300 : random.skewed(1_000, 20_000),
     deadlineMaxMs: random.skewed(100, 4_000),
     patienceUs: random.skewed(30, 2_000) * MS,
     moveUs: random.skewed(500, 10_000) * MS,
@@ -174,14 +134,15 @@ function drawClients(random: Random): ClientKnobs {
 /** The knobs of a seed: the same for the same seed. */
 export function drawKnobs(seed: number): Knobs {
   const random = new Random(seed, 'knobs');
-  const voterCount = random.chance(0.7) ? 3 : 5;
-  const observerCount = random.weighted({ '0': 5, '1': 3, '2': 2 });
-  const sids = random.shuffle([1, 2, 3, 4, 5, 6, 7]);
+  const voterCount = Number(random.weighted({ '3': 65, '5': 27, '7': 8 }));
+  const observerCount = Number(random.weighted({ '0': 5, '1': 3, '2': 2 }));
+  const sids = random.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const timing = drawTiming(random);
+  const faultsUs = random.skewed(500, 5_000) * MS;
   return {
     seed,
     voters: sids.slice(0, voterCount).sort((a, b) => a - b),
-    observers: sids.slice(voterCount, voterCount + Number(observerCount)).sort((a, b) => a - b),
+    observers: sids.slice(voterCount, voterCount + observerCount).sort((a, b) => a - b),
     timing,
     limits: drawLimits(random),
     network: {
@@ -203,10 +164,12 @@ export function drawKnobs(seed: number): Knobs {
       recoveryRecordsMax: random.skewed(1, 200),
       lateChance: random.chance(0.3) ? 0.3 : 0,
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
+      driftMax: random.chance(0.5) ? 0 : 0.1,
     },
-    faults: drawFaults(random, timing),
+    faults: drawFaults(random, { syncTimeoutMs: timing.syncTimeoutMs, faultsUs }),
     clients: drawClients(random),
-    faultsUs: random.between(2_000, 5_000) * MS,
+    faultsUs,
+    awaitsExpiry: random.chance(0.4),
     healUs: (10 * timing.initTimeoutMs + 2_000) * MS,
   };
 }
@@ -218,6 +181,8 @@ export function describeKnobs(knobs: Knobs): string {
       .map(([key, value]) => `${key}=${String(value)}`)
       .join(' ')}`;
   const { timing, limits, network, disk, member, faults, clients, ...rest } = knobs;
+  const { everyUs, ...lengths } = faults;
+  const kinds = Object.fromEntries(Object.entries(everyUs).filter(([, us]) => us > 0));
   return [
     group('ensemble', rest),
     group('timing', timing),
@@ -225,7 +190,7 @@ export function describeKnobs(knobs: Knobs): string {
     group('network', network),
     group('disk', disk),
     group('member', member),
-    group('faults', faults),
+    group('faults', { ...kinds, ...lengths }),
     group('clients', clients),
   ].join('\n');
 }

@@ -7,6 +7,7 @@ import type { PeerAction, PeerEvent, QuorumPeer } from '@quorate/core';
 import { type Sid, unreachable } from '@quorate/protocol';
 import type { SimStore } from '@quorate/storage/testing';
 import type { Front } from './clients/front.ts';
+import type { MemberClock } from './clock.ts';
 import type { DiskDrive } from './disk-drive.ts';
 import type { MemberKnobs } from './knobs.ts';
 import type { Network } from './network.ts';
@@ -26,8 +27,7 @@ export interface Surroundings {
   readonly front: Front;
   readonly observe: (observation: Observation) => void;
   readonly trace: (name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>) => void;
-  /** Wall clock minus virtual time, ms. */
-  readonly wallOffsetMs: number;
+  readonly clock: MemberClock;
   /** The first txn after a zxid in the log that this member has handed to its disk. */
   readonly nextLogged: PlantSite['nextLogged'];
 }
@@ -48,13 +48,11 @@ export interface MemberRunOptions {
 /** Watches what a member does, to strike at a chosen moment: asked before each action. */
 export type Aim = (action: PeerAction) => boolean;
 
-const MS = 1_000;
-/** Where a member's monotonic clock begins, ms. */
-const CLOCK_START_MS = 1_000;
-
 export class MemberRun {
   readonly number: number;
   isOver = false;
+  /** A turn may wait for this much longer than it would, µs: a member that is short of processor time. */
+  lateUs = 0;
   readonly #around: Surroundings;
   readonly #options: MemberRunOptions;
   readonly #startedUs: number;
@@ -62,6 +60,7 @@ export class MemberRun {
   /** Streams of the state that are being sent. */
   readonly #streams = new Set<number>();
   readonly #site: PlantSite;
+  #shown: StatusView | undefined;
   #isTurnPlanned = false;
   #hasTick = false;
   #isPaused = false;
@@ -89,7 +88,7 @@ export class MemberRun {
 
   /** Its monotonic clock, ms. */
   get clockMs(): number {
-    return CLOCK_START_MS + (this.#around.schedule.nowUs - this.#startedUs) / MS;
+    return this.#around.clock.monotonicMs(this.#startedUs);
   }
 
   /** Carries out what recovery gave, and begins to live. */
@@ -137,14 +136,15 @@ export class MemberRun {
       this.#hasTick = true;
       this.deliver({ kind: 'tick' });
     }
-    this.#around.schedule.after(this.#around.knobs.tickUs, () => this.#tick());
+    const { schedule, clock, knobs } = this.#around;
+    schedule.after(clock.virtualUs(knobs.tickUs), () => this.#tick());
   }
 
   #planTurn(): void {
     if (this.#isTurnPlanned || this.#isPaused) return;
     this.#isTurnPlanned = true;
     const { schedule, random, knobs } = this.#around;
-    schedule.after(random.between(0, knobs.busyMaxUs), () => {
+    schedule.after(random.between(0, knobs.busyMaxUs + this.lateUs), () => {
       this.#isTurnPlanned = false;
       if (this.isOver || this.#isPaused) return;
       this.#turn();
@@ -154,7 +154,7 @@ export class MemberRun {
 
   /** One turn, as the driver takes it: some events, then `turnEnded`. Time stands still in it. */
   #turn(): void {
-    const { random, knobs, observe, sid } = this.#around;
+    const { random, knobs } = this.#around;
     const count = random.between(1, knobs.turnEventsMax);
     for (let i = 0; i < count && !this.isOver; i += 1) {
       const event = this.#inbox.shift();
@@ -163,13 +163,20 @@ export class MemberRun {
       for (const seen of this.#options.plant?.event?.(event, this.#site) ?? [event]) this.#step(seen);
     }
     this.#step({ kind: 'turnEnded' });
-    if (!this.isOver) observe({ kind: 'status', sid, run: this.number, status: this.status });
+    if (!this.isOver) this.#showStatus();
+  }
+
+  /** Most turns change nothing that anybody looks at. */
+  #showStatus(): void {
+    const { status } = this;
+    if (this.#shown !== undefined && isSame(status, this.#shown)) return;
+    this.#shown = status;
+    this.#around.observe({ kind: 'status', sid: this.#around.sid, run: this.number, status });
   }
 
   #step(event: PeerEvent): void {
     if (this.isOver) return;
-    const { wallOffsetMs, schedule } = this.#around;
-    const now = { monotonicMs: this.clockMs, wallMs: Math.floor(wallOffsetMs + schedule.nowUs / MS) };
+    const now = { monotonicMs: this.clockMs, wallMs: this.#around.clock.wallMs };
     let actions: readonly PeerAction[];
     try {
       actions = this.#options.peer.step(event, now);
@@ -273,4 +280,18 @@ export class MemberRun {
 export function viewOf(peer: QuorumPeer): StatusView {
   const { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum } = peer.status;
   return { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum };
+}
+
+function isSame(a: StatusView, b: StatusView): boolean {
+  return (
+    a.lastZxid === b.lastZxid &&
+    a.committed === b.committed &&
+    a.digest === b.digest &&
+    a.role === b.role &&
+    a.phase === b.phase &&
+    a.epoch === b.epoch &&
+    a.leader === b.leader &&
+    a.serving === b.serving &&
+    a.hasQuorum === b.hasQuorum
+  );
 }

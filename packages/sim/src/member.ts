@@ -4,6 +4,7 @@
  */
 import { type LogRecord, type PeerAction, type PeerEvent, QuorumPeer, Recovery } from '@quorate/core';
 import { firstSessionId, type Sid } from '@quorate/protocol';
+import { CLOCK_START_MS } from './clock.ts';
 import type { Endpoint } from './connection.ts';
 import type { Knobs } from './knobs.ts';
 import { type Aim, MemberRun, type Surroundings, viewOf } from './member-run.ts';
@@ -29,6 +30,11 @@ export class Member {
     this.sid = around.sid;
     this.#around = around;
     this.#options = options;
+  }
+
+  /** How often it has been started. */
+  get runs(): number {
+    return this.#runs;
   }
 
   get isUp(): boolean {
@@ -101,6 +107,15 @@ export class Member {
     this.#around.network.freeze(this.sid, false);
   }
 
+  /** Each turn waits for up to so much longer. Ends with the run. */
+  slowBy(us: number): void {
+    if (this.#run !== undefined) this.#run.lateUs = us;
+  }
+
+  stepWallClock(ms: number): void {
+    this.#around.clock.step(ms);
+  }
+
   /** See MemberRun. Ends with the run. */
   aimAt(aim: Aim, strike: () => void): void {
     this.#run?.aimAt(aim, strike);
@@ -134,10 +149,9 @@ export class Member {
     disk: DiskView;
     store: ReturnType<Surroundings['drive']['open']>;
   } {
-    const { sid, drive, random, schedule, wallOffsetMs } = this.#around;
+    const { sid, drive, random, clock } = this.#around;
     const { knobs } = this.#options;
-    const nowMs = schedule.nowUs / 1_000;
-    const wallMs = Math.floor(wallOffsetMs + nowMs);
+    const { wallMs } = clock;
     const recovery = new Recovery({
       sid,
       voters: knobs.voters,
@@ -157,7 +171,7 @@ export class Member {
         inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
       },
     });
-    const now = { monotonicMs: 1_000, wallMs };
+    const now = { monotonicMs: CLOCK_START_MS, wallMs };
     const summary = { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed };
     const { peer, actions } = recovery.finish(summary, now);
     const disk = { baseZxid: checkpointZxid, records: log, acceptedEpoch, currentEpoch, voteRight };

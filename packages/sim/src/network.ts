@@ -17,6 +17,8 @@ interface Pair {
   connections: Connection[];
   /** Reasons for which each direction is blocked: a direction works when it has none. */
   readonly blocked: Map<Sid, number>;
+  /** By how much longer what each of them sends is under way, µs. */
+  readonly lag: Map<Sid, number>;
   isDialPlanned: boolean;
 }
 
@@ -38,7 +40,14 @@ export class Network {
     this.#knobs = options.knobs;
     for (const acceptor of options.sids) {
       for (const dialler of options.sids.filter((sid) => sid > acceptor)) {
-        this.#pairs.push({ dialler, acceptor, connections: [], blocked: new Map(), isDialPlanned: false });
+        this.#pairs.push({
+          dialler,
+          acceptor,
+          connections: [],
+          blocked: new Map(),
+          lag: new Map(),
+          isDialPlanned: false,
+        });
       }
     }
   }
@@ -105,8 +114,13 @@ export class Network {
     for (const connection of pair.connections) connection.unblock(from);
   }
 
-  #latency(): number {
-    return this.#random.skewed(this.#knobs.latencyMinUs, this.#knobs.latencyMaxUs);
+  /** What `from` sends to `to` from now on is under way for so much longer than usual, µs. */
+  lag(from: Sid, to: Sid, us: number): void {
+    this.#pairOf(from, to).lag.set(from, us);
+  }
+
+  #latency(pair: Pair, from: Sid): number {
+    return this.#random.skewed(this.#knobs.latencyMinUs, this.#knobs.latencyMaxUs) + (pair.lag.get(from) ?? 0);
   }
 
   #close(connection: Connection, sid: Sid, silent: boolean): void {
@@ -135,7 +149,7 @@ export class Network {
     }
     const connection: Connection = new Connection({
       schedule: this.#schedule,
-      latency: () => this.#latency(),
+      latency: (from) => this.#latency(pair, from),
       dialler: { sid: pair.dialler, endpoint: dialler },
       acceptor: { sid: pair.acceptor, endpoint: acceptor },
       accepting: () => this.#replace(pair, connection),

@@ -6,6 +6,7 @@
  */
 import type { LogRecord, PeerMessage, ServerState, StorageCommand, VoteRight } from '@quorate/core';
 import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { FaultKind } from './faults/kinds.ts';
 
 /** What a member says of itself after a turn. */
 export interface StatusView {
@@ -93,6 +94,8 @@ export type Observation =
     }
   /** A client has left its session for good: it may end or not. */
   | { readonly kind: 'sessionLeft'; readonly session: SessionId }
+  /** The nemesis has struck. */
+  | { readonly kind: 'struck'; readonly fault: FaultKind; readonly what: string }
   /** Faults have stopped; the ensemble has until `untilUs` to be whole again. */
   | { readonly kind: 'healed'; readonly atUs: number; readonly untilUs: number }
   /** The end of the wait after the heal: what every member says of itself, and what still is not as it should be. */

@@ -6,7 +6,8 @@ import { allCheckers } from './checkers/all.ts';
 import { Probe } from './clients/probe.ts';
 import { type Coverage, CoverageCounter } from './coverage.ts';
 import { Ensemble } from './ensemble.ts';
-import { drawKnobs, isCalm, type Knobs } from './knobs.ts';
+import { isCalm } from './faults/kinds.ts';
+import { drawKnobs, type Knobs } from './knobs.ts';
 import { type Observation, Violation } from './observation.ts';
 import type { PlantedFault } from './planted/plant.ts';
 
@@ -83,8 +84,10 @@ function runPhases(ensemble: Ensemble): void {
   probe.sweep(judge.ledger);
   waitFor(ensemble, schedule.nowUs + knobs.healUs, () => probe.isDone);
 
-  schedule.runUntil(schedule.nowUs + sessionsEndUs(knobs));
-  for (const client of clients) client.lookBack();
+  if (knobs.awaitsExpiry) {
+    schedule.runUntil(schedule.nowUs + sessionsEndUs(knobs));
+    for (const client of clients) client.lookBack();
+  }
   const isQuiet = (): boolean =>
     isWhole(ensemble) && isAnswered() && clients.every(({ complaint }) => complaint === undefined);
   waitFor(ensemble, schedule.nowUs + knobs.healUs, isQuiet);
@@ -115,7 +118,10 @@ function waitFor({ schedule }: Ensemble, untilUs: number, condition: () => boole
   while (schedule.nowUs < untilUs && !condition()) schedule.runUntil(Math.min(untilUs, schedule.nowUs + SLICE_US));
 }
 
-/** The longest that a session which nobody keeps can last: its timeout, a bucket, and the word's way to the leader. */
-function sessionsEndUs({ timing }: Knobs): number {
-  return (2 * timing.sessionTimeoutMinMs + 2 * timing.tickMs + 400) * MS;
+/**
+ * The longest that a session which nobody keeps can last: its timeout, a bucket, and the word's way to the leader, on
+ * the slowest clock.
+ */
+function sessionsEndUs({ timing, member }: Knobs): number {
+  return ((2 * timing.sessionTimeoutMinMs + 2 * timing.tickMs + 400) / (1 - member.driftMax)) * MS;
 }

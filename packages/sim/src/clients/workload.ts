@@ -25,6 +25,7 @@ export class Workload {
   readonly #hasSession: boolean;
   /** How often a read asks to be linearizable. */
   readonly #linearizableChance: number;
+  readonly #valueBytesMax: number;
   /** The last version seen of a path. */
   readonly #versions = new Map<string, number>();
   /** Znodes that this client has created in the queue. */
@@ -39,6 +40,7 @@ export class Workload {
     this.#random = random;
     this.#name = options.name;
     this.#hasSession = options.hasSession;
+    this.#valueBytesMax = options.knobs.valueBytesMax;
     this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
     this.#paths = Array.from({ length: options.knobs.contended }, (_, index) => `${ROOT}/c${index}`);
   }
@@ -132,7 +134,7 @@ export class Workload {
 
   #value(): Uint8Array {
     this.#values += 1;
-    const padding = this.#random.chance(0.1) ? '.'.repeat(this.#random.between(1, 300)) : '';
+    const padding = this.#random.chance(0.1) ? '.'.repeat(this.#random.between(1, this.#valueBytesMax)) : '';
     return asciiBytes(`${this.#name}:${this.#values}${padding}`);
   }
 }
