@@ -27,7 +27,7 @@ class Leader {
   constructor(lastLogged = 0n) {
     const host = {
       propose: (payload: Uint8Array) => this.#propose(payload),
-      lastLogged: () => toZxid(lastLogged),
+      lastLogged: () => toZxid(this.txns.length === 0 ? lastLogged : this.#last),
       committed: () => this.tree.lastZxid,
       confirmLeadership: () => ++this.round,
       isHeld: () => this.isHeld,
@@ -62,6 +62,11 @@ class Leader {
       this.desk.tick(this.now);
       this.apply();
     }
+  }
+
+  /** What was said of sessions. */
+  get verdicts(): readonly (string | undefined)[] {
+    return this.replies.flatMap(([, reply]) => (reply.kind === 'revalidated' ? [reply.error] : []));
   }
 
   claim(sid: Sid, own: boolean, token = TOKEN, session = S): void {
@@ -153,18 +158,46 @@ describe('P10: a session', () => {
     expect(leader.kinds).toEqual(['createSession', 'create']);
   });
 
-  it('is nobody’s without its token, or when it is unknown or closing', () => {
+  it('is nobody’s without its token', () => {
     const leader = new Leader();
     leader.desk.order(2, [leader.request(OPEN, { session: S })], leader.now);
     leader.claim(3, true, new Uint8Array(16));
-    leader.claim(3, true, TOKEN, 22n as SessionId);
-    leader.desk.order(2, [leader.request({ kind: 'closeSession' }, { session: S })], leader.now);
+    expect(leader.verdicts).toEqual(['SESSION_EXPIRED']);
+  });
+});
+
+describe('P7: that a session has ended', () => {
+  const CLOSE = { kind: 'closeSession' } as const;
+
+  it('is said of an unknown one only after a quorum has confirmed the leader', () => {
+    const leader = new Leader();
     leader.claim(3, true);
-    expect(leader.replies.map(([, reply]) => reply.kind === 'revalidated' && reply.error)).toEqual([
-      'SESSION_EXPIRED',
-      'SESSION_EXPIRED',
-      'SESSION_EXPIRED',
-    ]);
+    leader.desk.confirmed(9);
+    leader.desk.turnEnded(leader.now);
+    expect(leader.verdicts).toEqual([]);
+    leader.desk.confirmed(leader.round);
+    expect(leader.verdicts).toEqual(['SESSION_EXPIRED']);
+  });
+
+  it('is said of one that is closing only after its close has been applied', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    leader.desk.order(2, [leader.request(CLOSE, { session: S })], leader.now);
+    leader.claim(3, true);
+    leader.desk.turnEnded(leader.now);
+    leader.desk.confirmed(leader.round);
+    expect(leader.verdicts).toEqual([]);
+    leader.apply();
+    expect(leader.verdicts).toEqual(['SESSION_EXPIRED']);
+  });
+
+  it('is not said when it has been opened meanwhile', () => {
+    const leader = new Leader();
+    leader.claim(3, true);
+    leader.order(3, OPEN, { session: S });
+    leader.desk.turnEnded(leader.now);
+    leader.desk.confirmed(leader.round);
+    expect(leader.verdicts).toEqual([undefined]);
   });
 });
 

@@ -20,6 +20,7 @@ import { encodeTxn } from '../tree/txn-codec.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { isOwnersWrite, Preparation } from './prepare.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { type Doubt, SessionDoubts } from './session-doubts.ts';
 import { isSameToken } from './session-token.ts';
 import { SessionTracker } from './session-tracker.ts';
 import { SyncRounds } from './sync.ts';
@@ -62,6 +63,8 @@ export class LeaderDesk {
   readonly #tracker: SessionTracker;
   readonly #preparation: Preparation;
   readonly #rounds = new SyncRounds();
+  readonly #doubts = new SessionDoubts();
+  readonly #state: CurrentTree;
   readonly #taken = new Map<Sid, Taken>();
   /** Writes that came while proposals are held. What is here when leadership goes is sent again by the members it came from. */
   #held: { readonly sid: Sid; readonly request: WriteRequest }[] = [];
@@ -73,6 +76,7 @@ export class LeaderDesk {
       () => `P4: leading with a log up to ${formatZxid(host.lastLogged())}, applied only ${formatZxid(tree.lastZxid)}`,
     );
     this.#host = host;
+    this.#state = state;
     this.#members = options.members;
     this.#preparation = new Preparation(tree);
     this.#tracker = new SessionTracker(options.tickMs, nowMs);
@@ -106,18 +110,14 @@ export class LeaderDesk {
     for (const session of sessions) this.#tracker.touch(session);
   }
 
-  /** A member asks whether a session is alive and its client's own, and with `own` attaches it there. */
-  revalidate(sid: Sid, message: Extract<RequestMessage, { kind: 'revalidate' }>): void {
-    const { seq, session, token, own } = message;
-    const known = this.#preparation.session(session);
-    const error: ErrorCode | undefined =
-      known === undefined || !isSameToken(known.token, token) ? 'SESSION_EXPIRED' : undefined;
-    if (error === undefined) {
-      this.#tracker.touch(session);
-      if (own) this.#own(session, sid);
-    }
-    const grantedAt = this.#host.lastLogged();
-    this.#host.reply(sid, { kind: 'revalidated', seq, timeoutMs: known?.timeoutMs ?? 0, error, grantedAt });
+  /**
+   * A member asks whether a session is alive and its client's own, and with `own` attaches it there. That it has ended is
+   * said only when that is certain.
+   */
+  revalidate(sid: Sid, message: Doubt['message']): void {
+    if (this.#preparation.session(message.session) === undefined) {
+      this.#doubts.ask({ sid, message, after: this.#host.lastLogged() });
+    } else this.#answer(sid, message);
   }
 
   /** A member asks how far it must have applied. */
@@ -147,16 +147,36 @@ export class LeaderDesk {
       () => this.#host.confirmLeadership(),
       () => this.#host.committed(),
     );
+    this.#doubts.flush(() => this.#host.confirmLeadership());
   }
 
   /** A quorum has confirmed this leadership since that round was begun. */
   confirmed(round: number): void {
     this.#rounds.confirmed(round, ({ sid, seq }, zxid) => this.#host.reply(sid, { kind: 'syncReply', seq, zxid }));
+    this.#doubts.confirmed(round);
+    this.#resolveDoubts();
   }
 
   /** The txn at `zxid` has just been applied to the tree. */
   applied(zxid: Zxid): void {
     this.#preparation.applied(zxid);
+    this.#resolveDoubts();
+  }
+
+  #resolveDoubts(): void {
+    for (const { sid, message } of this.#doubts.resolved(this.#state.tree.lastZxid)) this.#answer(sid, message);
+  }
+
+  #answer(sid: Sid, { seq, session, token, own }: Doubt['message']): void {
+    const known = this.#preparation.session(session);
+    const error: ErrorCode | undefined =
+      known === undefined || !isSameToken(known.token, token) ? 'SESSION_EXPIRED' : undefined;
+    if (error === undefined) {
+      this.#tracker.touch(session);
+      if (own) this.#own(session, sid);
+    }
+    const grantedAt = this.#host.lastLogged();
+    this.#host.reply(sid, { kind: 'revalidated', seq, timeoutMs: known?.timeoutMs ?? 0, error, grantedAt });
   }
 
   #takeIn(sid: Sid, request: WriteRequest, now: Now): void {
