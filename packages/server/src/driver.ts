@@ -243,6 +243,9 @@ export class Driver {
         return this.#options.onStopped();
       case 'diskFailed':
         return this.#options.onDiskFailed(action.reason);
+      case 'alarm':
+        return this.#options.log.error('alarm', { reason: action.reason });
+      case 'rebuild':
       case 'fail':
         return this.#fail(action.reason);
       case 'trace':

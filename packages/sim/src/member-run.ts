@@ -249,6 +249,11 @@ export class MemberRun {
       case 'fail':
         this.#options.failed(action.reason);
         break;
+      // Nothing here alters a tree: a member that differs from the others is a violation, not a case to be gone through.
+      case 'rebuild':
+      case 'alarm':
+        this.#options.failed(action.reason);
+        break;
       case 'trace':
         trace(action.name, action.fields);
         break;

@@ -48,6 +48,14 @@ export type PeerAction =
    * the disk works again recover a new member from it. Until then this one answers reads.
    */
   | { readonly kind: 'diskFailed'; readonly reason: string }
+  /**
+   * This member's memory cannot be trusted: it has given its place up, and neither asks for disk work nor answers from its
+   * tree any more. Close the store and recover a new member from it; when `isDiskWrong`, what was read from the disk was no better: set it aside first and begin with
+   * an empty one. Log it as an error.
+   */
+  | { readonly kind: 'rebuild'; readonly reason: string; readonly isDiskWrong: boolean }
+  /** Something that people must know of: log it as an error. */
+  | { readonly kind: 'alarm'; readonly reason: string }
   /** The member cannot go on safely: log the reason and end the process. */
   | { readonly kind: 'fail'; readonly reason: string }
   | {

@@ -50,6 +50,8 @@ export class Member {
   readonly moved = new Map<number, Sid>();
   readonly closed: Extract<PeerAction, { kind: 'closeAttachment' }>[] = [];
   readonly sent: Extract<PeerAction, { kind: 'send' }>[] = [];
+  readonly rebuilds: Extract<PeerAction, { kind: 'rebuild' }>[] = [];
+  readonly alarms: string[] = [];
   failed: string | undefined;
   hasStopped = false;
   /** As SIGSTOP would: what comes waits. */
@@ -283,6 +285,12 @@ export class TestEnsemble {
         return;
       case 'stopped':
         member.hasStopped = true;
+        return;
+      case 'rebuild':
+        member.rebuilds.push(action);
+        return;
+      case 'alarm':
+        member.alarms.push(action.reason);
         return;
       case 'diskFailed':
       case 'fail':

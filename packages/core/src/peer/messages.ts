@@ -31,4 +31,13 @@ export type RequestMessage =
   /** Leader → former owner: the session is attached elsewhere now. */
   | { readonly kind: 'sessionMoved'; readonly session: SessionId };
 
-export type PeerMessage = ZabMessage | RequestMessage;
+/** Members compare their trees: see comparison.ts. Digests are 64 bits, unsigned. */
+export type DigestMessage =
+  /** Leader → learner: what is the digest of your tree right after this txn? A member that hashes in another way is silent. */
+  | { readonly kind: 'compareDigest'; readonly zxid: Zxid; readonly version: number }
+  /** Learner → leader: this. */
+  | { readonly kind: 'digestAt'; readonly zxid: Zxid; readonly digest: bigint }
+  /** Leader → learner: a quorum of voters says this. */
+  | { readonly kind: 'digestAgreed'; readonly zxid: Zxid; readonly digest: bigint };
+
+export type PeerMessage = ZabMessage | RequestMessage | DigestMessage;

@@ -22,6 +22,7 @@ import type { PeerMessage } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { Routing, type RoutingZab } from './routing.ts';
 import { type MemberStatus, memberStatus } from './status.ts';
+import { type Distrust, Trust } from './trust.ts';
 import { MemberZabHost } from './zab-host.ts';
 
 export class QuorumPeer {
@@ -35,9 +36,11 @@ export class QuorumPeer {
   readonly #sessionCalls: SessionCalls;
   readonly #checkpointing: Checkpointing;
   readonly #moves: LeaderMoves;
+  readonly #trust: Trust;
   #now: Now;
   #hasStopped = false;
   #hasFailed = false;
+  #hasLeft = false;
   #diskFailed: string | undefined;
 
   /** `tree` is at `recovered.baseZxid`. Follow with `start`. Made by `Recovery`. */
@@ -56,11 +59,14 @@ export class QuorumPeer {
     this.#calls = new Calls(this.#entry);
     this.#sessionCalls = new SessionCalls(this.#entry);
     this.#checkpointing = new Checkpointing(config.limits, this.#state, outbox, (zxid) => this.#zab.checkpointed(zxid));
+    const routing = this.#routing;
+    this.#trust = new Trust(config, this.#state, { status: () => this.#zab.status }, { routing, outbox });
     const host = new MemberZabHost({
       outbox,
       entry: this.#entry,
-      routing: this.#routing,
+      routing,
       checkpointing: this.#checkpointing,
+      trust: this.#trust,
       now: () => this.#now,
       replaceTree: (replaced) => {
         this.#state.tree = replaced;
@@ -90,12 +96,19 @@ export class QuorumPeer {
   step(event: PeerEvent, now: Now): readonly PeerAction[] {
     if (this.#hasFailed) return [];
     this.#now = now;
-    if (this.#diskFailed === undefined || !isOfTheEnsemble(event)) this.#route(event);
+    const isRetired = this.#hasLeft || this.#diskFailed !== undefined;
+    if (!isRetired || !isOfTheEnsemble(event)) this.#route(event);
     // What waited for a leader goes out in the very step in which one was found; after a turn's end, with that turn.
     if (this.#routing.settle() && event.kind === 'turnEnded') this.#turnEnded();
+    if (this.#trust.distrust !== undefined) this.#leave(this.#trust.distrust);
     this.#moves.settle(now.monotonicMs);
     if (this.#entry.isStopping && !this.#hasStopped && this.#entry.isIdle && !this.#zab.isHandingOver) this.#stop();
     return this.#outbox.take();
+  }
+
+  /** The replicated state, for tests and tools. Whoever changes it makes this member differ from the others. */
+  get tree(): DataTree {
+    return this.#state.tree;
   }
 
   get status(): MemberStatus {
@@ -110,11 +123,13 @@ export class QuorumPeer {
       case 'tick':
         this.#zab.tick(nowMs);
         this.#entry.tick();
-        return this.#routing.tick(this.#now);
+        this.#routing.tick(this.#now);
+        return this.#trust.tick(nowMs);
       case 'turnEnded':
         return this.#turnEnded();
       case 'linkUp':
         this.#routing.linkUp(event.sid, event.link);
+        this.#trust.linkUp(event.sid);
         return this.#zab.linkUp(event.sid, event.link, nowMs);
       case 'linkDown':
         this.#routing.linkDown(event.sid, event.link);
@@ -167,6 +182,10 @@ export class QuorumPeer {
       case 'revalidated':
       case 'sessionMoved':
         return this.#routing.fromPeer(sid, link, message, this.#now);
+      case 'compareDigest':
+      case 'digestAt':
+      case 'digestAgreed':
+        return this.#trust.fromPeer(sid, link, message);
       default:
         this.#zab.message(sid, link, message, this.#now.monotonicMs);
     }
@@ -205,6 +224,23 @@ export class QuorumPeer {
     this.#entry.diskFailed(reason);
     this.#outbox.push({ kind: 'diskFailed', reason });
     this.#outbox.push({ kind: 'statusChanged' });
+  }
+
+  /**
+   * What is in memory here is not what the ensemble agreed on: nothing is answered from it from now on, the place goes to the
+   * others, and another member is made from the disk. Whether that one is right shows when trees are compared again.
+   */
+  #leave({ reason, isDiskWrong }: Distrust): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.#routing.leave();
+    this.#entry.leave();
+    this.#outbox.push({ kind: 'statusChanged' });
+    // Without its disk it has no place to give up, and is made anew in any case.
+    if (this.#diskFailed !== undefined) return;
+    this.#outbox.diskFailed();
+    this.#zab.retire(reason, this.#now.monotonicMs);
+    this.#outbox.push({ kind: 'rebuild', reason, isDiskWrong });
   }
 
   #fail(reason: string): void {
@@ -247,7 +283,7 @@ export class QuorumPeer {
   }
 }
 
-/** What a member without its disk takes no part in any more; the clock and its clients are still heard. */
+/** What a member that has given its place up takes no part in any more; the clock and its clients are still heard. */
 function isOfTheEnsemble(event: PeerEvent): boolean {
   switch (event.kind) {
     case 'linkUp':

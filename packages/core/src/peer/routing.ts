@@ -11,7 +11,7 @@ import { decodeWriteRequest, type WriteRequest } from '../pipeline/write-request
 import type { Standing } from '../zab/host.ts';
 import type { MemberConfig } from './config.ts';
 import type { Now } from './events.ts';
-import type { RequestMessage } from './messages.ts';
+import type { PeerMessage, RequestMessage } from './messages.ts';
 import type { Outbox } from './outbox.ts';
 import { upstreamAcross, upstreamOver } from './upstream.ts';
 
@@ -22,6 +22,7 @@ export interface RoutingZab extends Omit<DeskHost, 'reply'> {
 }
 
 const NEVER_SERVED = refusal('UNAVAILABLE', 'This member has not yet been synchronized with a leader');
+const NOT_TRUSTED = refusal('UNAVAILABLE', 'This member builds its tree anew, because it was not what the others have');
 const TOO_STALE = refusal('UNAVAILABLE', 'This member has been without a leader for too long to answer reads');
 
 export class Routing {
@@ -36,6 +37,7 @@ export class Routing {
   /** A leader was found in this step, and what waits for one was not sent yet. */
   #isNew = false;
   #hasServed = false;
+  #hasLeft = false;
   #lookingSinceMs = 0;
   /** When the leader, or as a leader a quorum, was last heard from. */
   #leaderHeardMs = 0;
@@ -70,9 +72,39 @@ export class Routing {
 
   /** Why reads are not answered at `nowMs`. Without a leader they are for `staleReadMaxMs`, from what was applied. */
   readFault(nowMs: number): Refusal | undefined {
+    if (this.#hasLeft) return NOT_TRUSTED;
     if (this.#standing.kind !== 'looking') return undefined;
     if (!this.#hasServed) return NEVER_SERVED;
     return nowMs - this.#lookingSinceMs > this.#config.timing.staleReadMaxMs ? TOO_STALE : undefined;
+  }
+
+  /** Nothing is answered from the tree any more. */
+  leave(): void {
+    this.#hasLeft = true;
+  }
+
+  /** True when `link` is the one over which this member follows `sid`. */
+  isFollowed(sid: Sid, link: number): boolean {
+    const standing = this.#standing;
+    return standing.kind === 'following' && standing.leader === sid && standing.link === link;
+  }
+
+  /** True when `link` is the present one to a synchronized learner of this leader. */
+  isLed(sid: Sid, link: number): boolean {
+    return this.#links.get(sid) === link && this.#desk !== undefined && this.#zab.isLearner(sid);
+  }
+
+  /** On the link over which this member follows, if it does. */
+  toLeader(message: PeerMessage): void {
+    const standing = this.#standing;
+    if (standing.kind !== 'following') return;
+    this.#outbox.push({ kind: 'send', sid: standing.leader, link: standing.link, message });
+  }
+
+  /** To a synchronized learner of this leader. */
+  toLearner(sid: Sid, message: PeerMessage): void {
+    const link = this.#links.get(sid);
+    if (link !== undefined && this.#zab.isLearner(sid)) this.#outbox.push({ kind: 'send', sid, link, message });
   }
 
   /**
@@ -93,9 +125,7 @@ export class Routing {
         this.#upstream = upstreamAcross(this.#config.sid, this.#openDesk(now), () => this.#entry().host.now());
         break;
       case 'following':
-        this.#upstream = upstreamOver((message) => {
-          this.#outbox.push({ kind: 'send', sid: standing.leader, link: standing.link, message });
-        });
+        this.#upstream = upstreamOver((message) => this.toLeader(message));
         break;
       default:
         unreachable(standing);
@@ -117,10 +147,7 @@ export class Routing {
 
   /** Something came over that link. */
   heard(sid: Sid, link: number, now: Now): void {
-    const standing = this.#standing;
-    if (standing.kind === 'following' && standing.leader === sid && standing.link === link) {
-      this.#leaderHeardMs = now.monotonicMs;
-    }
+    if (this.isFollowed(sid, link)) this.#leaderHeardMs = now.monotonicMs;
   }
 
   /** A quorum has confirmed this leader since round `round` was begun. */
@@ -141,17 +168,14 @@ export class Routing {
     switch (message.kind) {
       case 'syncReply':
       case 'revalidated':
-      case 'sessionMoved': {
-        const standing = this.#standing;
-        const isLeader = standing.kind === 'following' && standing.leader === sid && standing.link === link;
-        if (isLeader) this.#entry().fromLeader(message);
+      case 'sessionMoved':
+        if (this.isFollowed(sid, link)) this.#entry().fromLeader(message);
         return;
-      }
       case 'forward':
       case 'syncRequest':
       case 'touch':
       case 'revalidate':
-        if (this.#desk !== undefined && this.#zab.isLearner(sid)) this.#toDesk(this.#desk, sid, link, message, now);
+        if (this.#desk !== undefined && this.isLed(sid, link)) this.#toDesk(this.#desk, sid, link, message, now);
         return;
       default:
         unreachable(message);
@@ -217,7 +241,6 @@ export class Routing {
       }
       return;
     }
-    const link = this.#links.get(sid);
-    if (link !== undefined && this.#zab.isLearner(sid)) this.#outbox.push({ kind: 'send', sid, link, message });
+    this.toLearner(sid, message);
   }
 }

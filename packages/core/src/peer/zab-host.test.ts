@@ -9,6 +9,7 @@ import { Checkpointing } from './checkpointing.ts';
 import { DEFAULT_LIMITS, DEFAULT_TIMING } from './config.ts';
 import { Outbox } from './outbox.ts';
 import { Routing } from './routing.ts';
+import { Trust } from './trust.ts';
 import { MemberZabHost } from './zab-host.ts';
 
 const NOW = { monotonicMs: 5, wallMs: 5 };
@@ -57,11 +58,13 @@ class Surroundings {
       isLearner: unused,
     };
     this.checkpointing = new Checkpointing(options.limits, state, outbox, () => undefined);
+    const routing = new Routing(options, zab, outbox, () => entry);
     this.host = new MemberZabHost({
       outbox,
       entry,
-      routing: new Routing(options, zab, outbox, () => entry),
+      routing,
       checkpointing: this.checkpointing,
+      trust: new Trust(options, state, { status: unused }, { routing, outbox }),
       now: () => NOW,
       replaceTree: (tree) => {
         state.tree = tree;

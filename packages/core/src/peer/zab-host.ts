@@ -14,6 +14,7 @@ import type { Checkpointing } from './checkpointing.ts';
 import type { Now } from './events.ts';
 import type { Outbox } from './outbox.ts';
 import type { Routing } from './routing.ts';
+import type { Trust } from './trust.ts';
 
 /** The parts of the member that the agreement reaches. */
 export interface ZabHostParts {
@@ -21,6 +22,7 @@ export interface ZabHostParts {
   readonly entry: Entry;
   readonly routing: Routing;
   readonly checkpointing: Checkpointing;
+  readonly trust: Trust;
   /** The clocks at this step. */
   readonly now: () => Now;
   readonly replaceTree: (tree: DataTree) => void;
@@ -47,17 +49,19 @@ export class MemberZabHost implements ZabHost {
   }
 
   deliver(record: LogRecord): void {
-    const { entry, routing, checkpointing, hasFailed } = this.#parts;
+    const { entry, routing, checkpointing, trust, hasFailed } = this.#parts;
     if (hasFailed()) return;
     this.#decoding(`Cannot read txn ${formatZxid(record.zxid)}`, () => {
       finish(entry, routing.desk, record.zxid, decodeTxn(record.payload));
     });
     checkpointing.delivered(record.payload.length);
+    trust.applied(record.zxid);
   }
 
   standing(standing: Standing): void {
-    const { routing, now } = this.#parts;
+    const { routing, trust, now } = this.#parts;
     routing.stand(standing, now());
+    trust.stand(standing.kind === 'leading');
   }
 
   closeLink(sid: Sid, link: number, reason: string): void {

@@ -102,8 +102,8 @@ export class Calls {
   }
 
   #check(place: Place, call: Call, token: Uint8Array): void {
-    const { claims, askClaim, diskFault } = this.#entry;
-    if (diskFault !== undefined) return this.#fail(place, diskFault);
+    const { claims, askClaim, placeFault } = this.#entry;
+    if (placeFault !== undefined) return this.#fail(place, placeFault);
     const { session, deadlineMs } = call;
     const waiter = {
       valid: () => this.#proceed(place, call, false),
@@ -120,8 +120,8 @@ export class Calls {
   /** `isKnown`: the session was in the tree, so that a read that finds it gone knows that it has ended. */
   #proceed(place: Place, call: Call, isKnown: boolean): void {
     const { op } = call;
-    const { diskFault } = this.#entry;
-    if (diskFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#fail(place, diskFault);
+    const { placeFault } = this.#entry;
+    if (placeFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#fail(place, placeFault);
     if (isRead(op)) {
       const answer = (): Answer => this.#read(call, op, isKnown);
       if (call.linearizable) this.#sync(place, call, answer);

@@ -68,7 +68,7 @@ export class Entry {
   readonly attachments: Attachments;
   #toldMs = 0;
   #isStopping = false;
-  #diskFault: Refusal | undefined;
+  #placeFault: Refusal | undefined;
 
   constructor(options: EntryOptions, state: CurrentTree, host: EntryHost) {
     const { sid, incarnation, limits } = options;
@@ -89,9 +89,9 @@ export class Entry {
     return this.#isStopping;
   }
 
-  /** Why nothing that needs the leader is taken any more: the disk has failed. Reads are answered. */
-  get diskFault(): Refusal | undefined {
-    return this.#diskFault;
+  /** Why nothing that needs the leader is taken any more: this member has given its place up. Reads are not its concern. */
+  get placeFault(): Refusal | undefined {
+    return this.#placeFault;
   }
 
   /** Nobody waits for an answer. */
@@ -106,14 +106,26 @@ export class Entry {
   /** The disk has failed: whoever waits for the leader is told what is known, for this run will not hear of it any more. */
   diskFailed(reason: string): void {
     const what = `The disk of member ${this.options.sid} failed (${reason})`;
-    this.#diskFault = refusal('UNAVAILABLE', `${what}: until it works again only reads are answered here`);
+    this.#abandon(what, `${what}: until it works again only reads are answered here`);
+  }
+
+  /** What is in memory here is not to be trusted: clients are let go, and whoever waits is told what is known. */
+  leave(): void {
+    const what = `Member ${this.options.sid} has left service`;
+    const why = `${what}: its tree is not what the others have, and is built anew`;
+    this.#abandon(what, why);
+    this.attachments.closeAll('UNAVAILABLE', why);
+  }
+
+  #abandon(what: string, meanwhile: string): void {
+    this.#placeFault = refusal('UNAVAILABLE', meanwhile);
     const sent = refusal(
       'OUTCOME_UNKNOWN',
       `${what} before the write was answered; whether it was applied is not known`,
     );
     this.outstanding.abandon(refusal('UNAVAILABLE', `Cannot write: ${what}; the write was not applied`), sent);
-    this.syncs.abandon(this.#diskFault);
-    this.claims.abandon(this.#diskFault);
+    this.syncs.abandon(this.#placeFault);
+    this.claims.abandon(this.#placeFault);
   }
 
   /** Asks the leader about a session; undefined while there is none. */

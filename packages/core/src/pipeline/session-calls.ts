@@ -99,7 +99,7 @@ export class SessionCalls {
 
   /** Why no session is opened, attached or kept alive here. */
   get #fault(): Refusal | undefined {
-    return this.#entry.isStopping ? STOPPING : this.#entry.diskFault;
+    return this.#entry.isStopping ? STOPPING : this.#entry.placeFault;
   }
 
   #opened(event: OpenSession, session: SessionId, zxid: Zxid, txn: Txn): void {

@@ -20,6 +20,7 @@ import {
 } from '@quorate/protocol';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
+import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
 import { BUILT_IN_PATHS, ownBytes, TreeState } from './tree-state.ts';
@@ -31,6 +32,7 @@ type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 export class DataTree {
   readonly #state: TreeState;
   readonly #checkpointer: Checkpointer;
+  readonly #scrub: Scrub;
   #lastZxid: Zxid;
 
   /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
@@ -38,6 +40,7 @@ export class DataTree {
     this.#state = state;
     this.#lastZxid = lastZxid;
     this.#checkpointer = new Checkpointer((key) => this.#encode(key));
+    this.#scrub = new Scrub(state);
   }
 
   /** The tree before the first txn: the built-in znodes, no session. Its first checkpoint writes them. */
@@ -124,6 +127,11 @@ export class DataTree {
         unreachable(body);
     }
     this.#lastZxid = zxid;
+  }
+
+  /** One bounded step of a pass that holds each znode and session against its hash: see `scrub.ts`. */
+  scrubStep(): ScrubStep {
+    return this.#scrub.step();
   }
 
   get checkpointActive(): boolean {

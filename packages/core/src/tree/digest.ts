@@ -6,7 +6,7 @@
  * costs one term. It finds accidents (a bug, a flipped bit), not forgeries. Inside it is two 32-bit halves, because
  * bigint arithmetic costs four times as much. Mixing constants: MurmurHash3 (public domain).
  */
-import type { SessionId } from '@quorate/protocol';
+import type { StoredSession } from './sessions.ts';
 import type { StoredZnode } from './znode.ts';
 
 /** Number of this way of hashing. Another way needs another number, or old checkpoints would look damaged. */
@@ -112,7 +112,45 @@ export class Digest {
 
   /** Counts the znode as it is now. It must not be counted already. */
   add(znode: StoredZnode): void {
-    const { high, low } = this.#hasher
+    const { high, low } = this.#hashZnode(znode);
+    znode.hashHigh = high;
+    znode.hashLow = low;
+    this.#sum(high, low);
+  }
+
+  /** Takes out what `add` counted for this znode, whatever it looks like by now. */
+  remove(znode: StoredZnode): void {
+    this.#sum(-znode.hashHigh, -znode.hashLow);
+  }
+
+  addSession(session: StoredSession): void {
+    const { high, low } = this.#hashSession(session);
+    session.hashHigh = high;
+    session.hashLow = low;
+    this.#sum(high, low);
+  }
+
+  /** Takes out what `addSession` counted for this session. */
+  removeSession(session: StoredSession): void {
+    this.#sum(-session.hashHigh, -session.hashLow);
+  }
+
+  /** False when the znode is not what was hashed when it was last changed: its memory was altered by something else. */
+  isIntact(znode: StoredZnode): boolean {
+    const content = this.#hasher.start(CONTENT).string(znode.path).bytes(znode.data).finish();
+    if (content.high !== znode.contentHigh || content.low !== znode.contentLow) return false;
+    const { high, low } = this.#hashZnode(znode);
+    return high === znode.hashHigh && low === znode.hashLow;
+  }
+
+  /** The same for a session. */
+  isSessionIntact(session: StoredSession): boolean {
+    const { high, low } = this.#hashSession(session);
+    return high === session.hashHigh && low === session.hashLow;
+  }
+
+  #hashZnode(znode: StoredZnode): Hasher {
+    return this.#hasher
       .start(ZNODE)
       .word(znode.contentHigh)
       .word(znode.contentLow)
@@ -127,24 +165,10 @@ export class Digest {
       .word(znode.aversion)
       .word(znode.childCount)
       .finish();
-    znode.hashHigh = high;
-    znode.hashLow = low;
-    this.#sum(high, low);
   }
 
-  /** Takes out what `add` counted for this znode, whatever it looks like by now. */
-  remove(znode: StoredZnode): void {
-    this.#sum(-znode.hashHigh, -znode.hashLow);
-  }
-
-  addSession(id: SessionId, timeoutMs: number, token: Uint8Array): void {
-    this.#hasher.start(SESSION).long(id).integer(timeoutMs).bytes(token).finish();
-    this.#sum(this.#hasher.high, this.#hasher.low);
-  }
-
-  removeSession(id: SessionId, timeoutMs: number, token: Uint8Array): void {
-    this.#hasher.start(SESSION).long(id).integer(timeoutMs).bytes(token).finish();
-    this.#sum(-this.#hasher.high, -this.#hasher.low);
+  #hashSession({ id, timeoutMs, token }: StoredSession): Hasher {
+    return this.#hasher.start(SESSION).long(id).integer(timeoutMs).bytes(token).finish();
   }
 
   #sum(high: number, low: number): void {

@@ -26,12 +26,16 @@ export interface SessionTable {
 
 const NO_PATHS: ReadonlySet<string> = new Set<string>();
 
-class StoredSession implements Session {
+/** The layout, for `tree/` alone. */
+export class StoredSession implements Session {
   readonly id: SessionId;
   readonly timeoutMs: number;
   readonly token: Uint8Array;
   /** Made with the first ephemeral: many sessions never have one. */
   paths: Set<string> | undefined = undefined;
+  /** What this session has added to the tree's digest. */
+  hashHigh = 0;
+  hashLow = 0;
 
   constructor(id: SessionId, timeoutMs: number, token: Uint8Array) {
     this.id = id;
@@ -56,17 +60,24 @@ export class Sessions implements SessionTable {
     return this.#byId.get(id);
   }
 
+  /** All of them, in no order. It goes on over changes: what is removed meanwhile does not come. */
+  stored(): IterableIterator<StoredSession> {
+    return this.#byId.values();
+  }
+
   ids(): readonly SessionId[] {
     return [...this.#byId.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
   /** Takes `token` as it is: the caller has made it the tree's own. */
-  add(id: SessionId, timeoutMs: number, token: Uint8Array): void {
+  add(id: SessionId, timeoutMs: number, token: Uint8Array): StoredSession {
     assert(!this.#byId.has(id), () => `Cannot add session ${formatSessionId(id)}: it exists`);
-    this.#byId.set(id, new StoredSession(id, timeoutMs, token));
+    const session = new StoredSession(id, timeoutMs, token);
+    this.#byId.set(id, session);
+    return session;
   }
 
-  remove(id: SessionId): Session {
+  remove(id: SessionId): StoredSession {
     const session = this.#byId.get(id);
     assert(
       session !== undefined && session.ephemerals.size === 0,

@@ -5,7 +5,7 @@
  */
 import { assert, NO_SESSION, nameOf, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { Digest } from './digest.ts';
-import { Sessions } from './sessions.ts';
+import { Sessions, type StoredSession } from './sessions.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
 /** Znodes that are there before the first txn and can't be deleted, parents first. Source: reference §5.2. */
@@ -76,6 +76,19 @@ export class TreeState {
     return this.#znodes.get(path);
   }
 
+  /** All znodes, in no order. It goes on over changes: what is taken out meanwhile does not come. */
+  znodes(): IterableIterator<StoredZnode> {
+    return this.#znodes.values();
+  }
+
+  isIntact(znode: StoredZnode): boolean {
+    return this.#digest.isIntact(znode);
+  }
+
+  isSessionIntact(session: StoredSession): boolean {
+    return this.#digest.isSessionIntact(session);
+  }
+
   /**
    * Adds a znode under its parent (undefined for the root). The session of an ephemeral must be there.
    * `counted` is what the create does to the parent; undefined while loading, when the parent's record has it already.
@@ -133,14 +146,12 @@ export class TreeState {
   }
 
   addSession(id: SessionId, timeoutMs: number, token: Uint8Array): void {
-    this.sessions.add(id, timeoutMs, token);
-    this.#digest.addSession(id, timeoutMs, token);
+    this.#digest.addSession(this.sessions.add(id, timeoutMs, token));
   }
 
   /** Takes a session without ephemerals out. */
   removeSession(id: SessionId): void {
-    const session = this.sessions.remove(id);
-    this.#digest.removeSession(id, session.timeoutMs, session.token);
+    this.#digest.removeSession(this.sessions.remove(id));
   }
 }
 

@@ -59,6 +59,9 @@ const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<P
     grantedAt: zxid,
   }),
   sessionMoved: fc.record({ session }),
+  compareDigest: fc.record({ zxid, version: fc.nat() }),
+  digestAt: fc.record({ zxid, digest: session }),
+  digestAgreed: fc.record({ zxid, digest: session }),
 };
 
 const kinds = Object.keys(FIELD_OF_KIND) as PeerMessage['kind'][];

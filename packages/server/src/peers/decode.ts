@@ -161,6 +161,11 @@ function readSmall(fields: Fields, kind: SmallKind): PeerMessage {
       };
     case 'sessionMoved':
       return { kind, session: fields.fixed(1) as SessionId };
+    case 'compareDigest':
+      return { kind, zxid: zxidOf(fields.fixed(1)), version: fields.uint(2) };
+    case 'digestAt':
+    case 'digestAgreed':
+      return { kind, zxid: zxidOf(fields.fixed(1)), digest: fields.fixed(2) };
   }
 }
 

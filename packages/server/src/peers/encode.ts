@@ -102,6 +102,13 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
     case 'revalidated':
     case 'sessionMoved':
       return writeSessionBody(writer, message);
+    case 'compareDigest':
+      writeFixed64(writer, 1, message.zxid);
+      return writeUint(writer, 2, message.version);
+    case 'digestAt':
+    case 'digestAgreed':
+      writeFixed64(writer, 1, message.zxid);
+      return writeFixed64(writer, 2, message.digest);
     default:
       return writeEpochBody(writer, message);
   }

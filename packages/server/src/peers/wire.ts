@@ -30,6 +30,9 @@ export const FIELD_OF_KIND: { readonly [K in PeerMessage['kind']]: number } = {
   revalidate: 40,
   revalidated: 41,
   sessionMoved: 42,
+  compareDigest: 50,
+  digestAt: 51,
+  digestAgreed: 52,
 };
 
 /** The kind of each field, for the reader. */
