@@ -1,0 +1,121 @@
+/** Writes and syncs that fail while members run: a shim in front of libc says which (test/faulty-disk). */
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, memberStatus } from '@quorate/client';
+import { describe, expect, it } from 'vitest';
+import { FaultyDisk } from '../faulty-disk/faulty-disk.ts';
+import { digestsAtOneZxid, missing } from './checks.ts';
+import { EnsembleProcess, until } from './ensemble-process.ts';
+import { Writer } from './writer.ts';
+
+/** Three members whose files are behind the shim. */
+class Rig implements AsyncDisposable {
+  readonly data = realpathSync(mkdtempSync(join(tmpdir(), 'quorate-disk-')));
+  readonly disk = new FaultyDisk(this.data);
+  ensemble!: EnsembleProcess;
+
+  static async start(mark?: string): Promise<Rig> {
+    const rig = new Rig();
+    const environment = rig.disk.environment(mark);
+    rig.ensemble = await EnsembleProcess.start({ members: 3, data: rig.data, environment });
+    return rig;
+  }
+
+  /** Names of the log lines of a member, in order. */
+  told(sid: number): string[] {
+    const text = readFileSync(join(this.data, `member-${sid}.log`), 'utf8');
+    return text.split('\n').flatMap((line) => {
+      try {
+        return [String((JSON.parse(line) as { msg: unknown }).msg)];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.disk.clear();
+    await this.ensemble.stop();
+    this.disk[Symbol.dispose]();
+    rmSync(this.data, { recursive: true, force: true });
+  }
+}
+
+describe('a write that fails once', () => {
+  it.each(['follower', 'leader'] as const)(
+    'C057: on a %s: the member leaves, comes back from its disk without a gap, and nothing acknowledged is lost',
+    async (role) => {
+      await using rig = await Rig.start();
+      const { ensemble, disk } = rig;
+      const leader = await ensemble.leader();
+      const victim = role === 'leader' ? leader : ensemble.sids.find((sid) => sid !== leader)!;
+      await using client = await connect(ensemble.addresses);
+      await client.create('/w');
+      const writers = Array.from({ length: 8 }, (_, i) => new Writer(client, `/w/${i}-`));
+      for (const writer of writers) writer.start();
+      const written = (): number => writers.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+      await until('100 writes', () => written() >= 100);
+      disk.set({ op: 'write', what: 'EIO', after: 20, times: 1, part: `member-${victim}/log/` });
+      await until('the failure is told', () => rig.told(victim).includes('diskFailed'));
+      disk.clear();
+      const before = written();
+      await until('the load goes on', () => written() >= before + 100);
+      await until('the disk is opened anew', () => rig.told(victim).includes('diskMended'));
+      await until('it follows again', async () => (await memberStatus(ensemble.address(victim))).hasQuorum);
+      const back = written();
+      await until('the load goes on with it', () => written() >= back + 100);
+      for (const writer of writers) await writer.stop();
+      ensemble.kill(victim);
+      await ensemble.gone(victim);
+      await ensemble.restart(victim);
+      const acknowledged = writers.flatMap((writer) => writer.acknowledged.map(({ path }) => path));
+      expect(await missing(ensemble.addresses, '/w', acknowledged)).toEqual({});
+      expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+      expect(rig.told(victim).filter((name) => name === 'diskFailed')).toHaveLength(1);
+      expect(rig.told(victim)).not.toContain('failed');
+    },
+  );
+});
+
+describe('the disk under what is acknowledged', () => {
+  it('C062: the entry of every acknowledged write was written, then synced, at a quorum and at the member that answered', async () => {
+    await using rig = await Rig.start('C062-');
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const asked = ensemble.sids.find((sid) => sid !== leader)!;
+    await using client = await connect(ensemble.address(asked));
+    await client.create('/w');
+    const acked = new Map<string, bigint>();
+    const write = async (number: number): Promise<void> => {
+      const mark = `C062-${String(number).padStart(6, '0')}`;
+      // Twice, for LevelDB cuts entries where its blocks end.
+      await client.create(`/w/${number}`, `${mark} ${mark}`);
+      acked.set(mark, process.hrtime.bigint());
+    };
+    for (let number = 0; number < 50; number++) await write(number);
+    await Promise.all(Array.from({ length: 1_000 }, (_, i) => write(100 + i)));
+    const durable = ensemble.sids.map((sid) => ({ sid, at: syncedAt(disk, `member-${sid}/log/`) }));
+    const wrong: string[] = [];
+    for (const [mark, ackNs] of acked) {
+      const sids = durable.filter(({ at }) => (at.get(mark) ?? ackNs) < ackNs).map(({ sid }) => sid);
+      if (sids.length < 2 || !sids.includes(asked)) wrong.push(`${mark}: synced at ${sids.join()} of those`);
+    }
+    expect(acked.size).toBe(1_050);
+    expect(wrong).toEqual([]);
+  });
+});
+
+/** When the entry with each mark had been synced to a journal below `part`. */
+function syncedAt(disk: FaultyDisk, part: string): ReadonlyMap<string, bigint> {
+  const synced = new Map<string, bigint>();
+  const waiting = new Map<string, string[]>();
+  for (const { op, path, marks, ns } of disk.calls()) {
+    if (!path.startsWith(part) || !path.endsWith('.log')) continue;
+    if (op === 'write') waiting.set(path, [...(waiting.get(path) ?? []), ...marks]);
+    if (op !== 'sync') continue;
+    for (const mark of waiting.get(path) ?? []) if (!synced.has(mark)) synced.set(mark, ns);
+    waiting.delete(path);
+  }
+  return synced;
+}
