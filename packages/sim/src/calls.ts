@@ -1,5 +1,5 @@
 /** The calls of a run and what became of each. Order is that of the observations: "before" is a smaller number. */
-import type { Answer, ErrorCode, Op, WriteOp } from '@quorate/protocol';
+import type { Answer, ErrorCode, Op, OpFailure, WriteOp } from '@quorate/protocol';
 import type { CallView, Observation, SessionOp } from './observation.ts';
 
 export interface CallRecord {
@@ -32,10 +32,15 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const UNKNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['OUTCOME_UNKNOWN', 'DEADLINE_EXCEEDED', 'INTERNAL']);
 
 export function fateOf(answer: Answer | undefined): Fate {
-  if (answer === undefined) return 'unknown';
-  if (answer.result.kind !== 'error') return 'done';
-  if (REFUSALS.has(answer.result.code)) return 'refused';
-  return UNKNOWN.has(answer.result.code) ? 'unknown' : 'not-done';
+  return fateOfResult(answer?.result);
+}
+
+/** The same for a result alone; undefined: nothing was heard. */
+export function fateOfResult(result: { readonly kind: string } | OpFailure | undefined): Fate {
+  if (result === undefined) return 'unknown';
+  if (!('code' in result)) return 'done';
+  if (REFUSALS.has(result.code)) return 'refused';
+  return UNKNOWN.has(result.code) ? 'unknown' : 'not-done';
 }
 
 export function isWrite(op: Op | SessionOp): op is WriteOp {

@@ -4,6 +4,12 @@ export { CHECKER_NAMES } from './checkers/all.ts';
 export { COVERED, type Coverage, noCoverage } from './coverage.ts';
 export { describeObservation } from './describe.ts';
 export { describeKnobs, drawKnobs, type Knobs } from './knobs.ts';
+export {
+  checkLinearizable,
+  type LinearizabilityOptions,
+  type LinearizabilityVerdict,
+} from './linearizability/check.ts';
+export type { History, HistoryCall, SeenResult, SeenStat } from './linearizability/history.ts';
 export { type Observation, Violation } from './observation.ts';
 export { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
 export type { PlantedFault } from './planted/plant.ts';

@@ -5,6 +5,7 @@ import { AnswersFitHistoryChecker } from './answers-fit-history.ts';
 import type { Checker } from './checker.ts';
 import { EpochAfterHistoryChecker } from './epoch-after-history.ts';
 import { EqualDigestChecker } from './equal-digest.ts';
+import { LinearizableChecker } from './linearizable.ts';
 import { LivenessChecker } from './liveness.ts';
 import { NoFailureChecker } from './no-failure.ts';
 import { OneAnswerChecker } from './one-answer.ts';
@@ -31,6 +32,7 @@ export function allCheckers(): readonly Checker[] {
     new RealTimeChecker(),
     new AcknowledgedWritesChecker(),
     new AnswersFitHistoryChecker(),
+    new LinearizableChecker(),
     new SessionFateChecker(),
     new NoFailureChecker(),
     new LivenessChecker(),

@@ -1,0 +1,43 @@
+/**
+ * Linearizability of what clients saw, and of that alone: the committed history, the members and their disks are not
+ * looked at. Calls and results are handed to the search of ../linearizability. What it cannot decide counts as broken.
+ */
+
+import type { CallRecord } from '../calls.ts';
+import type { Ledger } from '../ledger.ts';
+import { checkLinearizable } from '../linearizability/check.ts';
+import type { HistoryCall } from '../linearizability/history.ts';
+import type { SessionOp } from '../observation.ts';
+import { type Checker, violated } from './checker.ts';
+
+export class LinearizableChecker implements Checker {
+  readonly name = 'linearizable';
+  readonly kinds = [] as const;
+
+  finish(ledger: Ledger): void {
+    const history = [...ledger.calls.all.values()].flatMap(callOf);
+    const verdict = checkLinearizable(history);
+    if (verdict.kind !== 'linearizable') violated(this, `${verdict.kind}: ${verdict.message}`);
+  }
+}
+
+/** The call as its client knows it; nothing for calls about sessions that are no operations. */
+function callOf({ call, calledAt, answer, answeredAt }: CallRecord): HistoryCall | [] {
+  const { op, session, attachment, sid, callId, linearizable } = call;
+  if (isSessionOp(op)) return [];
+  return {
+    process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
+    session,
+    stream: attachment === 0 ? undefined : session.toString(16),
+    op,
+    linearizable,
+    invokedAt: calledAt,
+    returnedAt: answer === undefined ? undefined : answeredAt,
+    result: answer?.result,
+    ...(answer === undefined ? {} : { zxid: answer.zxid }),
+  };
+}
+
+function isSessionOp(op: CallRecord['call']['op']): op is SessionOp {
+  return op.kind === 'openSession' || op.kind === 'attachSession' || op.kind === 'keepAlive';
+}

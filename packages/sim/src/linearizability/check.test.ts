@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest';
+import { checkLinearizable } from './check.ts';
+import {
+  call,
+  changed,
+  close,
+  closed,
+  create,
+  get,
+  made,
+  remove,
+  removed,
+  set,
+  shown,
+  sync,
+  synced,
+} from './history.fixture.ts';
+import type { History } from './history.ts';
+
+const made1 = call(create('/a', 'x'), [1, 2], made('/a'));
+const own = { session: 7n, stream: 's7', process: 's7' };
+const kind = (history: History): string => checkLinearizable(history).kind;
+
+const GOOD: readonly (readonly [string, History])[] = [
+  ['a read after a write shows it', [made1, call(get('/a'), [3, 4], shown('x', 0))]],
+  [
+    'a read during a write may show either',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 9], changed(1)),
+      call(get('/a'), [4, 5], shown('x', 0)),
+      call(get('/a'), [6, 7], shown('y', 1)),
+    ],
+  ],
+  [
+    'a write of unknown outcome may have happened',
+    [made1, call(set('/a', 'y'), [3]), call(get('/a'), [5, 6], shown('y', 1))],
+  ],
+  [
+    'or happen much later',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], 'OUTCOME_UNKNOWN'),
+      call(get('/a'), [5, 6], shown('x')),
+      call(get('/a'), [7, 8], shown('y')),
+    ],
+  ],
+  ['or never', [made1, call(set('/a', 'y'), [3]), call(set('/a', 'z'), [5, 6], changed(1))]],
+  [
+    'a conditional write sees the version that the unknown one made',
+    [made1, call(set('/a', 'y'), [3]), call(set('/a', 'z', 1), [5, 6], changed(2))],
+  ],
+  [
+    'deleted and made again, the version is 0 again',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], changed(1)),
+      call(remove('/a', 1), [5, 6], removed),
+      call(create('/a', 'z'), [7, 8], made('/a')),
+      call(get('/a'), [9, 10], shown('z', 0)),
+    ],
+  ],
+  [
+    'a write that surely was not done is none',
+    [made1, call(set('/a', 'y'), [3, 4], 'UNAVAILABLE'), call(get('/a'), [5, 6], shown('x', 0))],
+  ],
+  [
+    'refusals are facts',
+    [
+      call(get('/a'), [1, 2], 'NO_NODE'),
+      call(create('/a', 'x'), [3, 4], made('/a')),
+      call(create('/a', 'y'), [5, 6], 'NODE_EXISTS'),
+      call(set('/a', 'y', 3), [7, 8], 'BAD_VERSION'),
+    ],
+  ],
+  [
+    'sequential znodes are numbered without gaps',
+    [
+      made1,
+      call(create('/a/n-', '1', { sequential: true }), [3, 8], made('/a/n-0000000001')),
+      call(create('/a/n-', '2', { sequential: true }), [3, 8], made('/a/n-0000000000')),
+    ],
+  ],
+  [
+    'a gap is a create of unknown outcome',
+    [
+      made1,
+      call(create('/a/n-', '1', { sequential: true }), [3]),
+      call(create('/a/n-', '2', { sequential: true }), [5, 6], made('/a/n-0000000001')),
+      call(get('/a/n-0000000000'), [7, 8], shown('1')),
+    ],
+  ],
+  [
+    'an ordinary read may be old',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], changed(1), { process: 'q' }),
+      call(get('/a'), [5, 6], shown('x'), { ...own, linearizable: false }),
+    ],
+  ],
+  [
+    'an ephemeral may go when its session has been silent',
+    [call(create('/e', 'x', { ephemeral: true }), [1, 2], made('/e'), own), call(get('/e'), [5, 6], 'NO_NODE')],
+  ],
+];
+
+const BAD: readonly (readonly [string, History, string])[] = [
+  [
+    'a read that misses an acknowledged write',
+    [made1, call(set('/a', 'y'), [3, 4], changed(1)), call(get('/a'), [5, 6], shown('x'))],
+    '/a: after version 1, none of these can come next',
+  ],
+  [
+    'two reads that go back',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 20], changed(1)),
+      call(get('/a'), [4, 5], shown('y')),
+      call(get('/a'), [6, 7], shown('x')),
+    ],
+    'p: getData /a [6..7] -> ok "x"',
+  ],
+  ['a lost write', [made1, call(get('/a'), [3, 4], 'NO_NODE')], 'after version 0'],
+  [
+    'an unknown write that comes, goes and comes again',
+    [
+      made1,
+      call(set('/a', 'y'), [3]),
+      call(get('/a'), [5, 6], shown('y')),
+      call(set('/a', 'z'), [7, 8], changed(2)),
+      call(get('/a'), [9, 10], shown('y')),
+    ],
+    'getData /a [9..10]',
+  ],
+  [
+    'one version given twice',
+    [made1, call(set('/a', 'y', 0), [3, 9], changed(1)), call(set('/a', 'z', 0), [3, 9], changed(1))],
+    '/a: after version 1',
+  ],
+  ['a create that succeeds twice', [made1, call(create('/a', 'y'), [3, 4], made('/a'))], 'create /a "y"'],
+  ['data that nobody wrote', [made1, call(get('/a'), [3, 4], shown('q'))], 'getData /a'],
+  [
+    'one sequential number for two',
+    [
+      made1,
+      call(create('/a/n-', '1', { sequential: true }), [3, 8], made('/a/n-0000000000')),
+      call(create('/a/m-', '2', { sequential: true }), [3, 8], made('/a/m-0000000000')),
+    ],
+    '/a: after version 0, 1 children so far',
+  ],
+  [
+    'a gap that nobody can have made',
+    [made1, call(create('/a/n-', '1', { sequential: true }), [3, 4], made('/a/n-0000000001'))],
+    '/a',
+  ],
+  ['a child without a parent', [call(create('/a/b', 'x'), [1, 2], made('/a/b'))], '/a: after no znode'],
+  [
+    'a read after a sync of its stream that misses a write',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], changed(1)),
+      call(sync('/a'), [5, 6], synced, own),
+      call(get('/a'), [7, 8], shown('x'), { ...own, linearizable: false }),
+    ],
+    's7: getData /a',
+  ],
+  [
+    'a read after a write of its stream that misses what was there before',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], changed(1)),
+      call(create('/b', 'z'), [5, 6], made('/b'), own),
+      call(get('/a'), [7, 8], shown('x'), { ...own, linearizable: false }),
+    ],
+    's7: getData /a',
+  ],
+  [
+    'an ephemeral that dies while its session still writes',
+    [
+      made1,
+      call(create('/e', 'x', { ephemeral: true }), [3, 4], made('/e'), own),
+      call(get('/e'), [5, 6], 'NO_NODE'),
+      call(set('/a', 'y'), [7, 8], changed(1), own),
+    ],
+    '/e: after version 0, of session 0x7',
+  ],
+  [
+    'an ephemeral that outlives the close of its session',
+    [
+      call(create('/e', 'x', { ephemeral: true }), [1, 2], made('/e'), own),
+      call(close, [3, 4], closed, own),
+      call(get('/e'), [5, 6], shown('x')),
+    ],
+    '/e: after',
+  ],
+  [
+    'a stream that is shown an older position',
+    [
+      call(get('/a'), [1, 2], 'NO_NODE', { ...own, zxid: 9n }),
+      call(get('/b'), [3, 4], 'NO_NODE', { ...own, zxid: 8n, linearizable: false }),
+    ],
+    'shows 0x8',
+  ],
+];
+
+describe('what clients saw', () => {
+  test.each(GOOD)('%s', (_, history) => {
+    expect(checkLinearizable(history)).toMatchObject({ kind: 'linearizable' });
+    expect(kind([...history].reverse())).toBe('linearizable');
+  });
+
+  test.each(BAD)('is not linearizable: %s', (_, history, message) => {
+    const verdict = checkLinearizable(history);
+    expect(verdict).toMatchObject({ kind: 'violation' });
+    expect('message' in verdict ? verdict.message : '').toContain(message);
+  });
+
+  test('a search that is given up says so', () => {
+    const history = [made1, ...Array.from({ length: 9 }, (_, n) => call(set('/a', `v${n}`), [3, 9], changed(1 + n)))];
+    expect(checkLinearizable(history, { stepsMax: 5 })).toMatchObject({ kind: 'undecided', path: '/a' });
+    expect(kind(history)).toBe('linearizable');
+  });
+
+  test('many writes of unknown outcome that nobody saw cost little', () => {
+    const lost = Array.from({ length: 200 }, (_, n) => call(set('/a', `v${n}`), [3 + n]));
+    const later = [call(set('/a', 'y'), [300, 301], changed(151)), call(get('/a'), [302, 303], shown('y'))];
+    expect(checkLinearizable([made1, ...lost, ...later], { stepsMax: 5_000 })).toMatchObject({ kind: 'linearizable' });
+    const never = call(get('/a'), [304, 305], shown('x'));
+    expect(checkLinearizable([made1, ...lost, ...later, never], { stepsMax: 50_000 })).toMatchObject({
+      kind: 'violation',
+    });
+  });
+});

@@ -1,0 +1,104 @@
+/**
+ * One znode as a register: is it there, with which version, data and owner, and how many children it has ever had. What a
+ * call means for one path, and what its result says about it.
+ */
+import type { Model } from './search.ts';
+
+/** Undefined: the znode is not there. */
+export interface Znode {
+  readonly version: number;
+  /** Stands for the data. Data that no result ever showed are all the same here. */
+  readonly value: number;
+  /** Session; 0n for a persistent one. */
+  readonly owner: bigint;
+  /** Children ever created; undefined when nothing depends on it. */
+  readonly creates: number | undefined;
+}
+
+export type ZnodeState = Znode | 'absent';
+
+/** What a result says: fields that are absent are not checked. */
+export interface Sight {
+  readonly exists: boolean;
+  readonly version?: number;
+  /** A version that it does not have. */
+  readonly versionNot?: number;
+  readonly value?: number;
+  readonly owner?: bigint;
+  /** It belongs to some session. */
+  readonly isEphemeral?: true;
+}
+
+export type ZnodeOp =
+  | { readonly kind: 'create'; readonly value: number; readonly owner: bigint; readonly countsChildren: boolean }
+  | {
+      readonly kind: 'set';
+      readonly value: number;
+      readonly expected: number | undefined;
+      /** The new version, when it was answered. */
+      readonly version: number | undefined;
+    }
+  | { readonly kind: 'remove'; readonly expected: number | undefined }
+  /** A session ends: its ephemeral goes. */
+  | { readonly kind: 'end'; readonly session: bigint }
+  /** A child is created; `number`: what the counter gave it, when it is known. */
+  | { readonly kind: 'child'; readonly number: number | undefined }
+  /** Changes nothing. */
+  | { readonly kind: 'see'; readonly sight: Sight };
+
+function apply(state: ZnodeState, op: ZnodeOp): ZnodeState | undefined {
+  if (op.kind === 'see') return fits(state, op.sight) ? state : undefined;
+  if (op.kind === 'end') return state !== 'absent' && state.owner === op.session ? 'absent' : state;
+  if (op.kind === 'create') {
+    if (state !== 'absent') return undefined;
+    return { version: 0, value: op.value, owner: op.owner, creates: op.countsChildren ? 0 : undefined };
+  }
+  if (state === 'absent') return undefined;
+  if (op.kind === 'child') {
+    const { creates } = state;
+    const number = op.number ?? creates;
+    if (creates !== undefined && creates !== number) return undefined;
+    return number === undefined ? state : { ...state, creates: number + 1 };
+  }
+  if (op.expected !== undefined && op.expected !== state.version) return undefined;
+  if (op.kind === 'remove') return 'absent';
+  const version = state.version + 1;
+  if (op.version !== undefined && op.version !== version) return undefined;
+  return { ...state, version, value: op.value };
+}
+
+function fits(state: ZnodeState, sight: Sight): boolean {
+  if (state === 'absent') return !sight.exists;
+  return (
+    sight.exists &&
+    (sight.version === undefined || sight.version === state.version) &&
+    (sight.versionNot === undefined || sight.versionNot !== state.version) &&
+    (sight.value === undefined || sight.value === state.value) &&
+    (sight.owner === undefined || sight.owner === state.owner) &&
+    (sight.isEphemeral === undefined || state.owner !== 0n)
+  );
+}
+
+function keyOf(state: ZnodeState): string {
+  if (state === 'absent') return state;
+  const { version, value, owner, creates } = state;
+  return `${version} ${value} ${owner} ${creates ?? ''}`;
+}
+
+/** The model of one znode. `initial`: what it is before the first call. */
+export function znodeModel(initial: ZnodeState): Model<ZnodeState, ZnodeOp> {
+  return {
+    initial,
+    apply,
+    keyOf,
+    isPure: ({ kind }) => kind === 'see',
+    signatureOf: (op) => Object.values(op).map(String).join(' '),
+  };
+}
+
+export function describeZnode(state: ZnodeState): string {
+  if (state === 'absent') return 'no znode';
+  const owner = state.owner === 0n ? '' : `, of session 0x${state.owner.toString(16)}`;
+  const creates = state.creates === undefined ? '' : `, ${state.creates} children so far`;
+  return `version ${state.version}${owner}${creates}`;
+}
