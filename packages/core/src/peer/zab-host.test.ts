@@ -112,7 +112,8 @@ describe('a snapshot', () => {
     around.deliver(1);
     const { records, script } = snapshot(5);
     around.host.installBegin();
-    around.host.installRecords(records);
+    expect(around.host.installRecords(records)).toBeUndefined();
+    expect(around.host.installCheck(script.tree.lastZxid)).toBeUndefined();
     expect(around.state.tree.znode('/n1')).toBeDefined();
     around.host.installEnd(script.tree.lastZxid);
     expect([around.state.tree.znode('/n1'), around.state.tree.digest]).toEqual([undefined, script.tree.digest]);
@@ -127,7 +128,7 @@ describe('a snapshot', () => {
     around.host.installRecords(snapshot(5).records.slice(0, 3));
     around.host.installAbort();
     expect(around.state.tree).toBe(before);
-    expect(() => around.host.installEnd(toZxid(5n))).toThrow('none was begun');
+    expect(() => around.host.installEnd(toZxid(5n))).toThrow('was not checked');
   });
 
   it('ends a checkpoint that is under way, and none is begun meanwhile', () => {
@@ -145,17 +146,21 @@ describe('a snapshot', () => {
     expect(around.outbox.take().map(({ kind }) => kind)).toEqual(['checkpointPut']);
   });
 
-  it('that is damaged or not whole ends the member by name', () => {
+  it('that is damaged or not whole is refused by name, and changes nothing', () => {
     const damaged = new Surroundings();
+    damaged.deliver(1);
     damaged.host.installBegin();
-    damaged.host.installRecords([{ key: Uint8Array.of(0x3f), value: Uint8Array.of(1) }]);
-    expect(damaged.failures[0]).toContain('Cannot read the snapshot');
+    expect(damaged.host.installRecords([{ key: Uint8Array.of(0x3f), value: Uint8Array.of(1) }])).toBeDefined();
     const cut = new Surroundings();
+    cut.deliver(1);
     const { records, script } = snapshot(5);
     cut.host.installBegin();
-    cut.host.installRecords(records.slice(0, -1));
-    cut.host.installEnd(script.tree.lastZxid);
-    expect(cut.failures[0]).toContain('Cannot use the snapshot');
+    expect(cut.host.installRecords(records.slice(0, -1))).toBeUndefined();
+    expect(cut.host.installCheck(script.tree.lastZxid)).toBeDefined();
+    for (const around of [damaged, cut]) {
+      around.host.installAbort();
+      expect([around.failures, around.state.tree.znode('/n1') !== undefined]).toEqual([[], true]);
+    }
   });
 
   it('P12: never takes a member back', () => {
@@ -164,6 +169,7 @@ describe('a snapshot', () => {
     const { records, script } = snapshot(5);
     around.host.installBegin();
     around.host.installRecords(records);
+    around.host.installCheck(script.tree.lastZxid);
     expect(() => around.host.installEnd(script.tree.lastZxid)).toThrow('P12');
   });
 });

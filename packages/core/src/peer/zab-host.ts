@@ -35,6 +35,8 @@ export interface ZabHostParts {
 export class MemberZabHost implements ZabHost {
   readonly #parts: ZabHostParts;
   #loader: TreeLoader | undefined;
+  /** The snapshot's state, whole and checked, while its way to the disk is not over. */
+  #incoming: DataTree | undefined;
 
   constructor(parts: ZabHostParts) {
     this.#parts = parts;
@@ -51,9 +53,9 @@ export class MemberZabHost implements ZabHost {
   deliver(record: LogRecord): void {
     const { entry, routing, checkpointing, trust, hasFailed } = this.#parts;
     if (hasFailed()) return;
-    this.#decoding(`Cannot read txn ${formatZxid(record.zxid)}`, () => {
-      finish(entry, routing.desk, record.zxid, decodeTxn(record.payload));
-    });
+    const wrong = decodeFault(() => finish(entry, routing.desk, record.zxid, decodeTxn(record.payload)));
+    // Bytes that were agreed on and cannot be read leave no way to go on in step with the others.
+    if (wrong !== undefined) this.#parts.fail(`Cannot read txn ${formatZxid(record.zxid)}: ${wrong}`);
     checkpointing.delivered(record.payload.length);
     trust.applied(record.zxid);
   }
@@ -85,29 +87,36 @@ export class MemberZabHost implements ZabHost {
     this.#loader = new TreeLoader();
   }
 
-  installRecords(records: readonly StateRecord[]): void {
+  installRecords(records: readonly StateRecord[]): string | undefined {
     const loader = this.#loader;
     assert(loader !== undefined, () => 'Records of a snapshot came, but none was begun');
-    this.#decoding('Cannot read the snapshot from the leader', () => loader.add(records));
+    return decodeFault(() => loader.add(records));
+  }
+
+  installCheck(zxid: Zxid): string | undefined {
+    const loader = this.#loader;
+    assert(loader !== undefined, () => 'A snapshot is to be checked, but none was begun');
+    return decodeFault(() => {
+      this.#incoming = loader.finish(zxid);
+    });
   }
 
   installEnd(zxid: Zxid): void {
     const { entry, checkpointing, replaceTree } = this.#parts;
-    const loader = this.#loader;
-    assert(loader !== undefined, () => 'A snapshot ended, but none was begun');
+    const tree = this.#incoming;
+    assert(tree?.lastZxid === zxid, () => `The snapshot at ${formatZxid(zxid)} ended, but was not checked`);
+    const before = entry.state.tree.lastZxid;
+    assert(zxid >= before, () => `P12: snapshot at ${formatZxid(zxid)}, though ${formatZxid(before)} was applied`);
     this.#loader = undefined;
-    this.#decoding('Cannot use the snapshot from the leader', () => {
-      const tree = loader.finish(zxid);
-      const before = entry.state.tree.lastZxid;
-      assert(zxid >= before, () => `P12: snapshot at ${formatZxid(zxid)}, though ${formatZxid(before)} was applied`);
-      replaceTree(tree);
-      entry.treeReplaced(zxid);
-    });
+    this.#incoming = undefined;
+    replaceTree(tree);
+    entry.treeReplaced(zxid);
     checkpointing.installOver(true);
   }
 
   installAbort(): void {
     this.#loader = undefined;
+    this.#incoming = undefined;
     this.#parts.checkpointing.installOver(false);
   }
 
@@ -123,14 +132,15 @@ export class MemberZabHost implements ZabHost {
   trace(name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>): void {
     this.#parts.outbox.push({ kind: 'trace', name, fields });
   }
+}
 
-  /** Bytes that were agreed on and cannot be read leave no way to go on in step with the others. */
-  #decoding(what: string, use: () => void): void {
-    try {
-      use();
-    } catch (cause) {
-      if (!(cause instanceof DecodeError)) throw cause;
-      this.#parts.fail(`${what}: ${cause.message}`);
-    }
+/** What DecodeError says when `use` throws one. */
+function decodeFault(use: () => void): string | undefined {
+  try {
+    use();
+    return undefined;
+  } catch (cause) {
+    if (!(cause instanceof DecodeError)) throw cause;
+    return cause.message;
   }
 }

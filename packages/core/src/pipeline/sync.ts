@@ -68,8 +68,9 @@ export class SyncRequests {
     this.#isDue = this.#asked.size > 0;
   }
 
-  /** The leader answers every request up to `seq`; `applied` is where this member is. */
+  /** The leader answers every request up to `seq`; `applied` is where this member is. What was not asked is not answered. */
   reply(seq: number, zxid: Zxid, applied: Zxid): void {
+    if (seq >= this.#seq) return;
     for (const waiting of this.#asked) {
       if (waiting.seq > seq) break;
       this.#asked.delete(waiting);

@@ -6,11 +6,12 @@
  */
 import { assert, COUNTER_MAX, counterOf, epochOf, formatZxid, makeZxid, nextZxid, type Zxid } from '@quorate/protocol';
 import type { ZabContext } from './context.ts';
+import { commitFault, recordsFault } from './fit.ts';
 import { dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
 import { isQuorum, reachedByQuorum } from './quorum.ts';
-import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+import { fault, GO_ON, type Verdict } from './verdict.ts';
 
 /** Leader: gives the payload its place in the history. It leaves with the rest of its turn. */
 export function propose(context: ZabContext, leadership: Leadership, payload: Uint8Array): Zxid {
@@ -103,14 +104,19 @@ export function takeFromLearner(
   message: Extract<ZabMessage, { kind: 'ack' | 'pong' }>,
 ): void {
   if (message.kind === 'pong') {
-    if (message.seq > learner.pong) learner.pong = message.seq;
+    if (message.seq > leadership.pingSeq) {
+      dropLearner(context, leadership, learner, `pong ${message.seq}, the last ping was ${leadership.pingSeq}`);
+    } else if (message.seq > learner.pong) learner.pong = message.seq;
     return;
   }
-  if (learner.stage !== 'active' || message.zxid > learner.sent || message.zxid < learner.acked) {
-    dropLearner(context, leadership, learner, `ack of ${formatZxid(message.zxid)} in stage ${learner.stage}`);
+  const { zxid } = message;
+  // What is before the history in memory was there once: a slow learner is still on its way through it.
+  const isPlace = (context.history.floor(zxid) ?? zxid) === zxid;
+  if (learner.stage !== 'active' || zxid > learner.sent || zxid < learner.acked || !isPlace) {
+    dropLearner(context, leadership, learner, `ack of ${formatZxid(zxid)} in stage ${learner.stage}`);
     return;
   }
-  learner.acked = message.zxid;
+  learner.acked = zxid;
 }
 
 /** Leader: the last ping that a quorum has answered; its own answer is always there. */
@@ -134,10 +140,15 @@ export function takeFromLeader(
     return GO_ON;
   }
   const { phase } = learnership;
-  if (phase !== 'adopting' && phase !== 'following') return giveUp(`${message.kind} in phase ${phase}`);
-  if (message.kind === 'propose') for (const record of message.records) history.append(record);
+  if (phase !== 'adopting' && phase !== 'following') return fault(`${message.kind} in phase ${phase}`);
+  if (message.kind === 'propose') {
+    const wrong = recordsFault(history, message.records, (epoch) => epoch === learnership.epoch);
+    if (wrong !== undefined) return fault(`propose: ${wrong}`);
+    for (const record of message.records) history.append(record);
+  }
   const committed = message.kind === 'propose' ? message.committed : message.zxid;
-  if (committed > history.last) return giveUp(`commit of ${formatZxid(committed)} is ahead of the history`);
+  const wrong = commitFault(history, committed);
+  if (wrong !== undefined) return fault(`commit: ${wrong}`);
   history.commit(committed);
   return GO_ON;
 }

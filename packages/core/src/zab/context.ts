@@ -34,6 +34,8 @@ export class ZabContext {
   successor: Vote | undefined;
   /** This member is about to stop, or its disk has failed: it is no candidate, and votes at most for a successor it named. */
   isAbstaining = false;
+  /** Messages that did not fit, of this run. */
+  faults = 0;
   /** Number of the next snapshot stream of this run. */
   nextStream = 1;
   /** Election round; rises with every election this member takes part in. */

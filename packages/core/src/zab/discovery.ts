@@ -16,7 +16,7 @@ import { dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
 import { isQuorum } from './quorum.ts';
-import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+import { fault, GO_ON, giveUp, type Verdict } from './verdict.ts';
 
 /** Leader: a learner has come. `onPromised` runs when the epoch is on this member's own disk. */
 export function takeFollowerInfo(
@@ -33,6 +33,10 @@ export function takeFollowerInfo(
   const learner = leadership.add(from.sid, from.link, votes, from.acceptedEpoch, context.nowMs);
   if (isAhead && !votes) {
     dropLearner(context, leadership, learner, `it promised epoch ${from.acceptedEpoch}`);
+    return GO_ON;
+  }
+  if (from.acceptedEpoch >= EPOCH_MAX) {
+    dropLearner(context, leadership, learner, `no epoch can follow ${from.acceptedEpoch}, which it promised`);
     return GO_ON;
   }
   context.epochFloor = Math.max(context.epochFloor, from.acceptedEpoch);
@@ -124,8 +128,9 @@ export function isEpochAgreed(context: ZabContext, leadership: Leadership): bool
 /** Learner: the leader's epoch. Never follows an epoch below the one it promised. */
 export function takeLeaderInfo(context: ZabContext, learnership: Learnership, epoch: Epoch): Verdict {
   if (learnership.phase !== 'discovery' || learnership.epoch !== 0) {
-    return giveUp(`leaderInfo in phase ${learnership.phase}`);
+    return fault(`leaderInfo in phase ${learnership.phase}`);
   }
+  if (epoch < 1) return fault(`leaderInfo with epoch ${epoch}`);
   if (epoch < context.acceptedEpoch) {
     return giveUp(`epoch ${epoch} is below ${context.acceptedEpoch}, which this member promised`);
   }

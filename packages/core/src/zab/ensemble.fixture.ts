@@ -170,9 +170,13 @@ export class FixtureMember implements ZabHost {
   installBegin(): void {
     this.#incoming = [];
   }
-  installRecords(records: readonly StateRecord[]): void {
+  installRecords(records: readonly StateRecord[]): string | undefined {
     for (const record of records)
       this.#incoming.push({ zxid: zxidOf(record.key), payload: record.value as Uint8Array });
+    return undefined;
+  }
+  installCheck(): string | undefined {
+    return undefined;
   }
   installEnd(): void {
     this.delivered = [...this.#incoming];

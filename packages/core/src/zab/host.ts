@@ -57,8 +57,11 @@ export interface ZabHost {
   closeState(stream: number): void;
   /** A snapshot from the leader begins to replace this member's state; records go to `installRecords`. */
   installBegin(): void;
-  installRecords(records: readonly StateRecord[]): void;
-  /** The replaced state is complete and is at `zxid`. */
+  /** Returns what is wrong with them; the snapshot is given up then. */
+  installRecords(records: readonly StateRecord[]): string | undefined;
+  /** All records of the snapshot at `zxid` have come. Returns what is wrong with the whole; it is given up then. */
+  installCheck(zxid: Zxid): string | undefined;
+  /** The state that was checked is on disk and takes the place of the present one. */
   installEnd(zxid: Zxid): void;
   installAbort(): void;
   /** The leadership of this epoch was confirmed by a quorum after round `seq` was begun. */

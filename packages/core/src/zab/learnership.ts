@@ -20,6 +20,10 @@ export class Learnership {
   hasAcceptedEpoch = false;
   /** True once ackNewLeader was sent: from then on the disk's progress is acknowledged. */
   hasAdoptedEpoch = false;
+  /** Something of the synchronization has come: a cut or a snapshot may only be the first of it. */
+  hasSyncData = false;
+  /** Of the snapshot that is being received. */
+  snapshotZxid: Zxid | undefined;
   /** End of the history that the epoch starts from for this learner. */
   newLeaderZxid: Zxid | undefined;
   /** The last zxid that was acknowledged. */

@@ -9,7 +9,7 @@ import { takeLeaderInfo } from './discovery.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
 import { takeNewLeader, takeSyncData, takeUpToDate } from './synchronization.ts';
-import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+import { fault, GO_ON, giveUp, type Verdict } from './verdict.ts';
 
 export function startLearning(context: ZabContext, learnership: Learnership): void {
   const { leader, link, vote } = learnership;
@@ -44,7 +44,7 @@ export function messageToLearner(context: ZabContext, learnership: Learnership, 
     case 'ackNewLeader':
     case 'ack':
     case 'pong':
-      return giveUp(`unexpected ${message.kind} from leader ${learnership.leader}`);
+      return fault(`unexpected ${message.kind} from leader ${learnership.leader}`);
     default:
       return unreachable(message);
   }

@@ -14,15 +14,15 @@
  * Why cutting after the leader's largest zxid not above the learner's last is exact: README, "Synchronization".
  * Source: Zab paper §V phase 2; reference §9.5, §9.6, §9.11.
  */
-import { assert, formatZxid, type Zxid } from '@quorate/protocol';
+import { assert, epochOf, formatZxid, type Zxid } from '@quorate/protocol';
 import { commitByQuorum } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
-import type { History } from './history.ts';
+import { commitFault, cutFault, recordsFault } from './fit.ts';
 import { dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { LogRecord, ZabMessage } from './messages.ts';
 import { isQuorum } from './quorum.ts';
-import { GO_ON, giveUp, type Verdict } from './verdict.ts';
+import { fault, GO_ON, type Verdict } from './verdict.ts';
 
 /** Payload bytes of one diff message; a longer history goes in several. */
 const DIFF_BYTES = 1024 * 1024;
@@ -173,45 +173,59 @@ export function takeSyncData(
   message: Extract<ZabMessage, { kind: 'truncate' | 'snapshot' | 'stateChunk' | 'stateEnd' | 'diff' }>,
 ): Verdict {
   const { history, disk, host } = context;
-  const expected = message.kind === 'stateChunk' || message.kind === 'stateEnd' ? 'installing' : 'synchronizing';
-  if (learnership.phase !== expected) return giveUp(`${message.kind} in phase ${learnership.phase}`);
-  switch (message.kind) {
-    case 'truncate':
-      if (!canTruncate(history, message.after)) {
-        // Z5: never cut what is committed, never cut at a place that is not there.
-        host.fail(
-          `Cannot cut the log after ${formatZxid(message.after)} as leader ${learnership.leader} asks: ` +
-            `it holds ${formatZxid(history.base)} to ${formatZxid(history.last)}, committed to ${formatZxid(history.committed)}`,
-        );
-        return giveUp('cut of committed history');
-      }
+  const { kind } = message;
+  const expected = kind === 'stateChunk' || kind === 'stateEnd' ? 'installing' : 'synchronizing';
+  if (learnership.phase !== expected) return fault(`${kind} in phase ${learnership.phase}`);
+  const isFirst = !learnership.hasSyncData;
+  learnership.hasSyncData = true;
+  switch (kind) {
+    case 'truncate': {
+      const wrong = isFirst ? cutFault(history, message.after) : 'it is not the first of the synchronization';
+      if (wrong !== undefined) return fault(`truncate: ${wrong}`);
       disk.truncate(message.after);
       return GO_ON;
+    }
     case 'snapshot':
-      if (message.zxid <= history.last) return giveUp(`snapshot at ${formatZxid(message.zxid)} is not ahead`);
+      if (!isFirst || message.zxid <= history.last || epochOf(message.zxid) > learnership.epoch) {
+        return fault(`snapshot at ${formatZxid(message.zxid)}, the last zxid here is ${formatZxid(history.last)}`);
+      }
       learnership.phase = 'installing';
+      learnership.snapshotZxid = message.zxid;
       host.installBegin();
       disk.install({ kind: 'installBegin' });
       return GO_ON;
-    case 'stateChunk':
-      host.installRecords(message.records);
+    case 'stateChunk': {
+      const wrong = host.installRecords(message.records);
+      if (wrong !== undefined) return fault(`stateChunk: ${wrong}`);
       disk.install({ kind: 'installChunk', records: message.records });
       return GO_ON;
+    }
     case 'stateEnd':
-      learnership.phase = 'synchronizing';
-      history.reset(message.zxid);
-      context.checkpoint = message.zxid;
-      // Z9: the snapshot serves only when it is on disk (ZOOKEEPER-3642); it stays so even if this leader goes.
-      disk.installCommit(message.zxid, () => host.installEnd(message.zxid));
-      return GO_ON;
-    case 'diff':
+      return endSnapshot(context, learnership, message.zxid);
+    case 'diff': {
+      const wrong = recordsFault(history, message.records, (epoch) => epoch <= learnership.epoch);
+      if (wrong !== undefined) return fault(`diff: ${wrong}`);
       for (const record of message.records) history.append(record);
       return GO_ON;
+    }
   }
 }
 
-function canTruncate(history: History, after: Zxid): boolean {
-  return after >= history.committed && history.floor(after) === after;
+/** Learner: the snapshot is here, and becomes the state if it is whole and what was announced. */
+function endSnapshot(context: ZabContext, learnership: Learnership, zxid: Zxid): Verdict {
+  const { history, disk, host } = context;
+  const { snapshotZxid } = learnership;
+  if (zxid !== snapshotZxid) {
+    return fault(`stateEnd at ${formatZxid(zxid)} of a snapshot at ${formatZxid(snapshotZxid ?? 0n)}`);
+  }
+  const wrong = host.installCheck(zxid);
+  if (wrong !== undefined) return fault(`stateEnd: ${wrong}`);
+  learnership.phase = 'synchronizing';
+  history.reset(zxid);
+  context.checkpoint = zxid;
+  // Z9: the snapshot serves only when it is on disk (ZOOKEEPER-3642); it stays so even if this leader goes.
+  disk.installCommit(zxid, () => host.installEnd(zxid));
+  return GO_ON;
 }
 
 /** Learner: all of the history is here; adopt the epoch once both are on disk, in that order (ZOOKEEPER-4643). */
@@ -223,7 +237,7 @@ export function takeNewLeader(
   const { history, disk } = context;
   const { epoch, lastZxid } = message;
   if (learnership.phase !== 'synchronizing' || epoch !== learnership.epoch || lastZxid !== history.last) {
-    return giveUp(`newLeader for epoch ${epoch} at ${formatZxid(lastZxid)}, last here is ${formatZxid(history.last)}`);
+    return fault(`newLeader for epoch ${epoch} at ${formatZxid(lastZxid)}, last here is ${formatZxid(history.last)}`);
   }
   learnership.phase = 'adopting';
   learnership.newLeaderZxid = lastZxid;
@@ -241,9 +255,10 @@ export function takeNewLeader(
 /** Learner: the epoch is established. */
 export function takeUpToDate(context: ZabContext, learnership: Learnership, committed: Zxid): Verdict {
   if (learnership.phase !== 'adopting' || !learnership.hasAdoptedEpoch) {
-    return giveUp(`upToDate in phase ${learnership.phase}`);
+    return fault(`upToDate in phase ${learnership.phase}`);
   }
-  if (committed > context.history.last) return giveUp(`upToDate at ${formatZxid(committed)} is ahead of the history`);
+  const wrong = commitFault(context.history, committed);
+  if (wrong !== undefined) return fault(`upToDate: ${wrong}`);
   learnership.phase = 'following';
   context.history.commit(committed);
   return GO_ON;

@@ -1,126 +1,9 @@
 /** Single rules: one member in a given state, one event, the exact consequence. */
-import { makeZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { makeZxid, type Sid, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
-import type { ZabRecovered } from './config.ts';
+import { Alone, adopted, elected, leading, record } from './alone.fixture.ts';
 import { isBetterVote } from './election.ts';
-import type { Standing, StorageCommand, ZabHost } from './host.ts';
 import type { Vote, ZabMessage } from './messages.ts';
-import { Zab } from './zab.ts';
-
-/** One Zab whose surroundings are this test: what it says and asks of the disk is kept, and nothing is answered by itself. */
-class Alone implements ZabHost {
-  readonly said: { to: Sid; message: ZabMessage }[] = [];
-  readonly disk: StorageCommand[] = [];
-  readonly standings: Standing[] = [];
-  readonly delivered: Zxid[] = [];
-  readonly closed: Sid[] = [];
-  readonly zab: Zab;
-  nowMs = 0;
-
-  constructor(sid: Sid, recovered: Partial<ZabRecovered> = {}, voters: readonly Sid[] = [1, 2, 3]) {
-    const timing = {
-      heartbeatMs: 250,
-      syncTimeoutMs: 3_000,
-      initTimeoutMs: 10_000,
-      electionRetryMs: 200,
-      electionSettleMs: 30,
-    };
-    const limits = { historyBytesMax: 1 << 20, epochTxnsMax: 2 ** 31 };
-    const voteRight = 'held';
-    const start: ZabRecovered = {
-      voteRight,
-      acceptedEpoch: 0,
-      currentEpoch: 0,
-      baseZxid: ZERO_ZXID,
-      records: [],
-      committed: ZERO_ZXID,
-    };
-    this.zab = new Zab({ sid, voters, observers: [], timing, limits }, this, { ...start, ...recovered });
-    this.zab.start(0);
-    for (const other of voters) if (other !== sid) this.zab.linkUp(other, other, 0);
-    this.take();
-  }
-
-  hear(from: Sid, message: ZabMessage): void {
-    this.zab.message(from, from, message, this.nowMs);
-  }
-  vote(from: Sid, vote: Vote, round = 1): void {
-    this.hear(from, { kind: 'notification', state: 'looking', round, vote });
-  }
-  /** The disk has done everything so far. */
-  done(): void {
-    this.zab.persisted(this.disk.length, this.nowMs);
-  }
-  /** What was said since the last call, of one kind when given. */
-  take(kind?: ZabMessage['kind']): ZabMessage[] {
-    const messages = this.said.splice(0).map(({ message }) => message);
-    return kind === undefined ? messages : messages.filter((message) => message.kind === kind);
-  }
-
-  send(to: Sid, _link: number, message: ZabMessage): void {
-    this.said.push({ to, message });
-  }
-  persist(command: StorageCommand): number {
-    return this.disk.push(command);
-  }
-  deliver({ zxid }: { zxid: Zxid }): void {
-    this.delivered.push(zxid);
-  }
-  standing(standing: Standing): void {
-    this.standings.push(standing);
-  }
-  closeLink(sid: Sid): void {
-    this.closed.push(sid);
-  }
-  openState(): void {}
-  sendState(): void {}
-  closeState(): void {}
-  installBegin(): void {}
-  installRecords(): void {}
-  installEnd(): void {}
-  installAbort(): void {}
-  leadershipConfirmed(): void {}
-  fail(reason: string): void {
-    throw new Error(reason);
-  }
-  trace(): void {}
-}
-
-const leading = (leader: Sid, peerEpoch = 0): ZabMessage => ({
-  kind: 'notification',
-  state: 'leading',
-  round: 1,
-  vote: { leader, peerEpoch, zxid: ZERO_ZXID },
-});
-const record = (zxid: Zxid) => ({ zxid, payload: new Uint8Array() });
-
-/** Member 1 as a learner of 3 that was sent `records` and newLeader for epoch 6, all on disk. */
-function adopted(records: readonly Zxid[]): Alone {
-  const member = new Alone(1, { acceptedEpoch: 5, currentEpoch: 5 });
-  member.hear(3, leading(3));
-  member.hear(3, { kind: 'leaderInfo', epoch: 6 });
-  member.done();
-  member.hear(3, { kind: 'diff', records: records.map(record) });
-  member.hear(3, { kind: 'newLeader', epoch: 6, lastZxid: records.at(-1) ?? ZERO_ZXID });
-  member.done();
-  return member;
-}
-
-/** Member 3 elected by itself and 1, the epoch on its disk, and 1 told of it. */
-function elected(recovered: Partial<ZabRecovered> = {}): Alone {
-  const member = new Alone(3, recovered);
-  const vote = {
-    leader: 3,
-    peerEpoch: recovered.currentEpoch ?? 0,
-    zxid: recovered.records?.at(-1)?.zxid ?? ZERO_ZXID,
-  };
-  member.vote(1, vote);
-  member.vote(2, vote);
-  member.hear(1, { kind: 'followerInfo', acceptedEpoch: 0 });
-  member.done();
-  member.take();
-  return member;
-}
 
 describe('votes', () => {
   it('are compared by epoch, then zxid, then sid (ZOOKEEPER-335)', () => {
@@ -276,15 +159,6 @@ describe('a learner', () => {
     member.hear(3, { kind: 'commit', zxid: makeZxid(6, 1) });
     expect(member.zab.status.state).toBe('looking');
     expect(member.closed).toEqual([3]);
-  });
-
-  it('Z5: refuses to cut what is committed', () => {
-    const records = [record(makeZxid(1, 1)), record(makeZxid(1, 2))];
-    const member = new Alone(1, { acceptedEpoch: 1, currentEpoch: 1, records, committed: makeZxid(1, 2) });
-    member.hear(3, leading(3));
-    member.hear(3, { kind: 'leaderInfo', epoch: 2 });
-    member.done();
-    expect(() => member.hear(3, { kind: 'truncate', after: makeZxid(1, 1) })).toThrow('Cannot cut the log');
   });
 
   it('takes messages only in the phase that they belong to', () => {

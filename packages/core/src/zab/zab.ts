@@ -302,7 +302,12 @@ export class Zab {
   }
 
   #judge(verdict: Verdict): void {
-    if (verdict.kind === 'giveUp') this.#look(verdict.reason, 'learner', verdict.successor);
+    if (verdict.kind !== 'giveUp') return;
+    if (verdict.isFault === true) {
+      const context = this.#context;
+      context.host.trace('badMessage', { reason: verdict.reason, count: ++context.faults });
+    }
+    this.#look(verdict.reason, 'learner', verdict.successor);
   }
 
   #linkLost(sid: Sid): void {

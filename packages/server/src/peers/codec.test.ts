@@ -39,7 +39,11 @@ const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<P
   touch: fc.record({ sessions: fc.array(session, { maxLength: 5 }) }),
   syncRequest: fc.record({ seq }),
   syncReply: fc.record({ seq, zxid }),
-  notification: fc.record({ state, round: seq, vote: fc.record({ leader: sid, peerEpoch: epoch, zxid }) }),
+  notification: fc.record({
+    state,
+    round: fc.maxSafeNat().map((n) => n % 2 ** 48),
+    vote: fc.record({ leader: sid, peerEpoch: epoch, zxid }),
+  }),
   followerInfo: fc.record({ acceptedEpoch: epoch }),
   leaderInfo: fc.record({ epoch }),
   ackEpoch: fc.record({ currentEpoch: epoch, lastZxid: zxid, counted: fc.boolean() }),

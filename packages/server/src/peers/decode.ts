@@ -34,6 +34,8 @@ export interface Frame {
 }
 
 const ZXID_MAX = 0x7fff_ffff_ffff_ffffn;
+/** Rounds count elections; a larger one is none, and would leave no room above it. */
+const ROUND_MAX = 2 ** 48;
 const EMPTY: Uint8Array = new Uint8Array(0);
 
 /** Reads one frame. Throws DecodeError on anything that is not one: the link must be closed. */
@@ -122,7 +124,7 @@ type SmallKind = Exclude<
 function readSmall(fields: Fields, kind: SmallKind): PeerMessage {
   switch (kind) {
     case 'notification':
-      return { kind, state: stateOf(fields.uint(1)), round: fields.count(2), vote: readVote(fields.bytes(3)) };
+      return { kind, state: stateOf(fields.uint(1)), round: roundOf(fields.count(2)), vote: readVote(fields.bytes(3)) };
     case 'followerInfo':
       return { kind, acceptedEpoch: epochOf(fields.uint(1)) };
     case 'leaderInfo':
@@ -252,6 +254,11 @@ function zxidOf(value: bigint): Zxid {
 
 function epochOf(value: number): number {
   if (value > EPOCH_MAX) throw new DecodeError(`${value} is not an epoch`);
+  return value;
+}
+
+function roundOf(value: number): number {
+  if (value > ROUND_MAX) throw new DecodeError(`${value} is not an election round`);
   return value;
 }
 
