@@ -12,7 +12,7 @@ import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
 
 /** Work of one lane is done in order, the lanes run beside each other. */
-const LANES = ['log', 'state', 'housekeeping'] as const;
+const LANES = ['log', 'state', 'housekeeping', 'watermark'] as const;
 type LaneName = (typeof LANES)[number];
 
 /** Actions that are for the disk. */
@@ -139,7 +139,9 @@ export class DiskDrive {
       if (this.#pumping.has(lane) || store.pending(lane) === 0) continue;
       const pumping = this.#pumping;
       pumping.add(lane);
-      schedule.after(random.skewed(knobs.syncMinUs, knobs.syncMaxUs) * this.slowness, () => {
+      // A note of the watermark is not synced.
+      const us = lane === 'watermark' ? random.between(5, 100) : random.skewed(knobs.syncMinUs, knobs.syncMaxUs);
+      schedule.after(us * this.slowness, () => {
         if (this.#store !== store) return;
         pumping.delete(lane);
         if (this.#isStalled) return;

@@ -6,7 +6,7 @@ import { ZERO_ZXID } from '@quorate/protocol';
 import type { StoreIdentity, VoteRight } from './contract.ts';
 import { damaged } from './damage.ts';
 import { DiskState } from './disk-state.ts';
-import { type DbName, open, type Plan, read, scanAll, stateDb, write } from './io.ts';
+import { type DbName, open, type Plan, read, slots, stateDb, write } from './io.ts';
 import {
   EPOCHS_KEY,
   HEAD_KEY,
@@ -18,7 +18,6 @@ import {
   unpackHead,
   unpackIdentity,
 } from './log-meta.ts';
-import { LOG_RANGE } from './record-codec.ts';
 import { DamageError } from './sealed.ts';
 import {
   BOUND_KEY,
@@ -26,17 +25,17 @@ import {
   packBound,
   packCheckpoint,
   STATE_IDENTITY_KEY,
-  STATE_RANGE,
   unpackCheckpoint,
 } from './state-format.ts';
 import { StorageError } from './storage-error.ts';
+import { newestWatermark, noteWatermark, type Watermark } from './watermark.ts';
 
 /** Whose store is opened, and where it is. */
 export interface BootOptions {
   readonly identity: StoreIdentity;
   /** The data folder, for messages. */
   readonly place: string;
-  /** The folder bears no mark (level/folder.ts) of having been used: the databases are made, or are as just made. */
+  /** There are no databases: they are made. */
   readonly fresh: boolean;
   /** What fresh databases say of the right to vote. */
   readonly firstVoteRight: VoteRight;
@@ -61,22 +60,17 @@ export function* boot(options: BootOptions): Plan<DiskState> {
     name: 'checkpoint',
     unpack: unpackCheckpoint,
   });
+  const disk = new DiskState({ identity, head, epochs, checkpointZxid });
+  disk.watermark = yield* watermark(options);
   yield* removeOthers(current);
-  return new DiskState({ identity, head, epochs, checkpointZxid });
+  return disk;
 }
 
-/**
- * Writes the first records: of the state, then of the log. A crash in between leaves a log without them, and this is done
- * again. A folder without its mark whose databases have been used is damaged: something took the mark away.
- */
-function* initialise({ place, identity, firstVoteRight }: BootOptions): Plan {
+/** Writes the first records, into databases that are empty. A crash in between is begun anew (level/folder.ts). */
+function* initialise({ identity, firstVoteRight }: BootOptions): Plan {
   const first = stateDb(FIRST_HEAD.state);
+  const epochs = { acceptedEpoch: 0, currentEpoch: 0, voteRight: firstVoteRight };
   yield* open(first, true);
-  if (!((yield* isUnused('log', LOG_RANGE)) && (yield* isUnused(first, STATE_RANGE)))) {
-    throw damaged(place, 'log', 'there is data, but the file VERSION is missing');
-  }
-  const known = yield* read('log', IDENTITY_KEY);
-  if (known !== undefined && firstVoteRight === 'unformed') return;
   yield* write(first, [
     { key: STATE_IDENTITY_KEY, value: packIdentity(STATE_IDENTITY_KEY, identity) },
     { key: CHECKPOINT_KEY, value: packCheckpoint(ZERO_ZXID) },
@@ -85,19 +79,11 @@ function* initialise({ place, identity, firstVoteRight }: BootOptions): Plan {
   yield* write('log', [
     { key: IDENTITY_KEY, value: packIdentity(IDENTITY_KEY, identity) },
     { key: HEAD_KEY, value: packHead(FIRST_HEAD) },
-    { key: EPOCHS_KEY, value: packEpochs({ acceptedEpoch: 0, currentEpoch: 0, voteRight: firstVoteRight }) },
+    { key: EPOCHS_KEY, value: packEpochs(epochs) },
   ]);
-}
-
-function* isUnused(
-  db: DbName,
-  range: { readonly from: Uint8Array; readonly to: Uint8Array | undefined },
-): Plan<boolean> {
-  let unused = true;
-  yield* scanAll(db, range, () => {
-    unused = false;
-  });
-  return unused;
+  const disk = new DiskState({ identity, head: FIRST_HEAD, epochs, checkpointZxid: ZERO_ZXID });
+  yield* noteWatermark(disk, { sync: true });
+  yield* noteWatermark(disk, { sync: true });
 }
 
 function* checkIdentity({ place, identity }: BootOptions, db: DbName, key: Uint8Array): Plan {
@@ -136,6 +122,16 @@ export function* meta<T>(
   } catch (thrown) {
     if (!(thrown instanceof DamageError)) throw thrown;
     throw damaged(place, db, `the ${record.name} record is bad: ${thrown.message}`, thrown);
+  }
+}
+
+function* watermark({ place, identity }: BootOptions): Plan<Watermark> {
+  const found = yield* slots();
+  try {
+    return newestWatermark(identity, found);
+  } catch (thrown) {
+    if (!(thrown instanceof DamageError)) throw thrown;
+    throw damaged(place, 'WATERMARK', `the watermark of what was acknowledged is bad: ${thrown.message}`, thrown);
   }
 }
 

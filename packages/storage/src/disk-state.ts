@@ -7,6 +7,7 @@ import type { StoreIdentity } from './contract.ts';
 import { type DbName, stateDb } from './io.ts';
 import { LogIndex } from './log-index.ts';
 import type { Epochs, Head } from './log-meta.ts';
+import type { Watermark } from './watermark.ts';
 
 export class DiskState {
   readonly identity: StoreIdentity;
@@ -19,6 +20,8 @@ export class DiskState {
   lastZxid: Zxid;
   /** Entries written since the lower bound was last noted in the state database; Infinity when it does not hold any more. */
   entriesPastBound = 0;
+  /** What was last noted in the watermark file, or is about to be; undefined: nothing. */
+  watermark: Watermark | undefined;
   /** Entries up to here have been given up and may be deleted. */
   purgeThrough: Zxid = ZERO_ZXID;
   /** Bytes deleted from the log since its range was last compacted. */

@@ -53,6 +53,10 @@ export type Io =
   | { readonly kind: 'list' }
   /** Gives back the space of what was deleted in a range. */
   | { readonly kind: 'compact'; readonly db: DbName; readonly from: Uint8Array; readonly to: Uint8Array }
+  /** Puts a slot of the watermark (watermark.ts) into its file, making it if it is missing. Only with `sync` durable when done. */
+  | { readonly kind: 'note'; readonly slot: 0 | 1; readonly value: Uint8Array; readonly sync: boolean }
+  /** The slots of the watermark; undefined when its file is missing. */
+  | { readonly kind: 'slots' }
   /** Takes no time on the disk, but is answered no earlier than other work would be. */
   | { readonly kind: 'nothing' };
 
@@ -61,7 +65,8 @@ export type IoResult =
   | { readonly kind: 'value'; readonly value: Uint8Array | undefined }
   | { readonly kind: 'pairs'; readonly pairs: readonly KvPair[] }
   | { readonly kind: 'opened'; readonly opened: boolean }
-  | { readonly kind: 'names'; readonly names: readonly DbName[] };
+  | { readonly kind: 'names'; readonly names: readonly DbName[] }
+  | { readonly kind: 'slots'; readonly slots: readonly Uint8Array[] | undefined };
 
 export const DONE: IoResult = { kind: 'done' };
 
@@ -69,7 +74,7 @@ export const DONE: IoResult = { kind: 'done' };
 export type Plan<T = void> = Generator<Io, T, IoResult>;
 
 /** Which work runs beside which: Ios of one lane are started one at a time. */
-export type LaneName = 'log' | 'state' | 'housekeeping';
+export type LaneName = 'log' | 'state' | 'housekeeping' | 'watermark';
 
 /** A consistent view of one database, unmoved by later writes. */
 export interface Cursor {
@@ -101,6 +106,13 @@ export function* read(db: DbName, key: Uint8Array): Plan<Uint8Array | undefined>
   const result = yield { kind: 'read', db, key };
   assert(result.kind === 'value', () => `Read answered with ${result.kind}`);
   return result.value;
+}
+
+/** Yields the slots of the watermark. */
+export function* slots(): Plan<readonly Uint8Array[] | undefined> {
+  const result = yield { kind: 'slots' };
+  assert(result.kind === 'slots', () => `Slots answered with ${result.kind}`);
+  return result.slots;
 }
 
 /** Yields an open; false when the database is missing. */

@@ -34,6 +34,8 @@ type Append = StorageCommand & { readonly kind: 'append' };
 /** What the log lane tells the store around it. */
 export interface LogLaneHost {
   persisted(ticket: number): void;
+  /** What has been written is about to be reported: calls `report`, in order, when the watermark says it too. */
+  note(report: () => void): void;
   /** True when the state lane stands still for an install. */
   stateIsHeld(): boolean;
   /** The install is done: the state lane may go on. */
@@ -149,11 +151,13 @@ export class LogLane {
 
   /** The next write is started before the last one is reported, so that the disk does not wait for the core. */
   #report(ticket: number, count: number, bytes: number): void {
-    this.#reported += count;
-    this.#queuedBytes -= bytes;
     this.next();
     this.#host.purged();
-    this.#host.persisted(ticket);
+    this.#host.note(() => {
+      this.#reported += count;
+      this.#queuedBytes -= bytes;
+      this.#host.persisted(ticket);
+    });
   }
 
   #take(count: number): void {

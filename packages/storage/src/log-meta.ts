@@ -32,7 +32,7 @@ export interface Epochs {
 }
 
 /** In the order in which a member comes by them: the place is the code on disk, and it never goes down. */
-const VOTE_RIGHTS: readonly VoteRight[] = ['unformed', 'recovering', 'held'];
+export const VOTE_RIGHTS: readonly VoteRight[] = ['unformed', 'recovering', 'held'];
 
 /** True when a member that has the right `from` on its disk may have `to` next. */
 export function mayBecome(from: VoteRight, to: VoteRight): boolean {

@@ -15,7 +15,8 @@ export interface LogDemands {
   readonly checkpointZxid: Zxid;
   /** Of the log. */
   readonly generation: bigint;
-  readonly bound: Bound;
+  /** What is known to have been acknowledged, each under a generation. */
+  readonly bounds: readonly Bound[];
 }
 
 /** The end of a verified log. */
@@ -64,13 +65,16 @@ export class LogVerifier {
 
   /** The log is complete. */
   end(): LogEnd {
-    const { checkpointZxid, generation, bound } = this.#demands;
-    if (bound.generation > generation) {
-      throw new DamageError(
-        `it is of generation ${generation}, the state of ${bound.generation}: it is older than what was acknowledged`,
-      );
+    const { checkpointZxid, generation, bounds } = this.#demands;
+    let floor = checkpointZxid;
+    for (const bound of bounds) {
+      if (bound.generation > generation) {
+        throw new DamageError(
+          `it is of generation ${generation}, its lower bound of ${bound.generation}: it is older than what was acknowledged`,
+        );
+      }
+      if (bound.generation === generation && bound.zxid > floor) floor = bound.zxid;
     }
-    const floor = bound.generation === generation && bound.zxid > checkpointZxid ? bound.zxid : checkpointZxid;
     if (this.#bad !== undefined && zxidOfLogKey(this.#bad.key) <= floor) {
       throw new DamageError(`${this.#bad.reason}, and it was acknowledged`);
     }

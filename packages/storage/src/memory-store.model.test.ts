@@ -25,7 +25,7 @@ type Step =
   | { readonly kind: 'abort' }
   | { readonly kind: 'purge' }
   | { readonly kind: 'install'; readonly ahead: number; readonly abort: boolean }
-  | { readonly kind: 'pump'; readonly count: number; readonly lane: 'log' | 'state' | undefined }
+  | { readonly kind: 'pump'; readonly count: number; readonly lane: 'log' | 'state' | 'watermark' | undefined }
   | { readonly kind: 'cut'; readonly survive: number; readonly power: boolean };
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -48,7 +48,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('pump' as const),
       count: fc.integer({ min: 1, max: 8 }),
-      lane: fc.constantFrom(undefined, 'log' as const, 'state' as const),
+      lane: fc.constantFrom(undefined, 'log' as const, 'state' as const, 'watermark' as const),
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('cut' as const), survive: fc.nat(5), power: fc.boolean() }) },

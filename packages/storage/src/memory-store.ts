@@ -4,12 +4,14 @@
  */
 import { boot, identityFault } from './boot.ts';
 import type { RecoveredSummary, RecoverySink, StatePage, StoreEvents, StoreIdentity, VoteRight } from './contract.ts';
+import { ADVICE } from './damage.ts';
 import type { DiskState } from './disk-state.ts';
 import type { Engine, LaneName } from './io.ts';
 import { Lane } from './lane.ts';
 import { MemoryEngine } from './memory/memory-engine.ts';
 import type { SimDisk } from './memory/sim-disk.ts';
 import type { SimStore } from './memory/sim-store.ts';
+import { StorageError } from './storage-error.ts';
 import { Store, type StoreParts } from './store.ts';
 
 export interface MemoryStoreOptions {
@@ -32,20 +34,32 @@ export function openMemoryStore(disk: SimDisk, options: MemoryStoreOptions): Sim
   const { identity, events, place = 'memory', firstVoteRight = 'unformed' } = options;
   const fault = disk.mark === undefined ? undefined : identityFault(place, disk.mark, identity);
   if (fault !== undefined) throw fault;
+  const fresh = disk.mark === undefined;
+  if (fresh) prepare(disk, place, firstVoteRight);
+  const right = disk.unfinished ?? firstVoteRight;
   const memory = new MemoryEngine(disk);
   const engine = options.wrapEngine?.(memory) ?? memory;
-  const fresh = disk.mark === undefined;
   let booted: DiskState;
   try {
     booted = atOnce(memory, (done, failed) => {
-      new Lane(engine, 'log', failed).run(boot({ place, identity, fresh, firstVoteRight }), done);
+      new Lane(engine, 'log', failed).run(boot({ place, identity, fresh, firstVoteRight: right }), done);
     });
   } catch (thrown) {
     disk.detach(memory);
     throw thrown;
   }
   disk.mark = identity;
+  disk.unfinished = undefined;
   return new MemoryStore({ engine, disk: booted, place, events, syncs: () => memory.syncs }, memory);
+}
+
+/** A disk without a mark is new, or its databases are half made: then they are made from nothing. Throws StorageError. */
+function prepare(disk: SimDisk, place: string, firstVoteRight: VoteRight): void {
+  if (disk.unfinished === undefined && disk.names.length > 0) {
+    throw new StorageError('DAMAGED', `Damaged data in ${place}: there is data, but it bears no mark; ${ADVICE}`);
+  }
+  disk.unfinished ??= firstVoteRight;
+  disk.clear();
 }
 
 class MemoryStore extends Store implements SimStore {

@@ -13,14 +13,13 @@ import { type LogEnd, LogVerifier } from './log-verifier.ts';
 import { LOG_RANGE } from './record-codec.ts';
 import { DamageError } from './sealed.ts';
 import { BOUND_KEY, keyText, readStateRecord, STATE_RANGE, unpackBound } from './state-format.ts';
+import { checkEpochs, noteWatermark, watermarkHolds } from './watermark.ts';
 
 /** Reads a booted store. Throws StorageError DAMAGED. */
 export function* recover(disk: DiskState, place: string, sink: RecoverySink): Plan<RecoveredSummary> {
   yield* readState(disk, place, sink);
   const end = yield* readLog(disk, place, sink);
   const { lastZxid, committed, torn } = end;
-  if (torn !== undefined) yield* write('log', [{ key: torn.key, value: undefined }]);
-  disk.lastZxid = lastZxid;
   const { acceptedEpoch, currentEpoch, voteRight } = disk.epochs;
   if (epochOf(lastZxid) > acceptedEpoch) {
     throw damaged(
@@ -29,6 +28,10 @@ export function* recover(disk: DiskState, place: string, sink: RecoverySink): Pl
       `the accepted epoch is ${acceptedEpoch}, expected at least that of the last record, ${formatZxid(lastZxid)}`,
     );
   }
+  if (torn !== undefined) yield* write('log', [{ key: torn.key, value: undefined }]);
+  disk.lastZxid = lastZxid;
+  // What is read now counts as acknowledged from now on.
+  if (!watermarkHolds(disk)) yield* noteWatermark(disk);
   return {
     checkpointZxid: disk.checkpointZxid,
     acceptedEpoch,
@@ -62,8 +65,10 @@ export function stateRecords(pairs: readonly KvPair[], place: string, db: DbName
 function* readLog(disk: DiskState, place: string, sink: RecoverySink): Plan<LogEnd> {
   const bound = yield* meta(place, disk.stateDb, { key: BOUND_KEY, name: 'lower bound', unpack: unpackBound });
   const { checkpointZxid } = disk;
-  const verifier = new LogVerifier({ checkpointZxid, generation: disk.head.generation, bound });
+  const bounds = disk.watermark === undefined ? [bound] : [bound, disk.watermark];
+  const verifier = new LogVerifier({ checkpointZxid, generation: disk.head.generation, bounds });
   try {
+    if (disk.watermark !== undefined) checkEpochs(disk.epochs, disk.watermark);
     yield* scanAll('log', LOG_RANGE, (pairs) => {
       const page: LogRecord[] = [];
       for (const [key, value] of pairs) {
@@ -74,6 +79,7 @@ function* readLog(disk: DiskState, place: string, sink: RecoverySink): Plan<LogE
       }
       if (page.length > 0) sink.log(page);
     });
+    disk.entriesPastBound = disk.log.after(bound.zxid).length;
     return verifier.end();
   } catch (thrown) {
     if (!(thrown instanceof DamageError)) throw thrown;

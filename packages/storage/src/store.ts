@@ -14,7 +14,7 @@ import type {
   StoreStats,
 } from './contract.ts';
 import type { DiskState } from './disk-state.ts';
-import type { Engine } from './io.ts';
+import type { Engine, Plan } from './io.ts';
 import { Lane } from './lane.ts';
 import { LogLane } from './log-lane.ts';
 import { compactIsDue, compactLog, noteBound } from './log-plans.ts';
@@ -22,6 +22,8 @@ import { recover } from './recovery.ts';
 import { StateLane } from './state-lane.ts';
 import { reasonOf, StorageError } from './storage-error.ts';
 import { Streams } from './streams.ts';
+import { noteWatermark } from './watermark.ts';
+import { WatermarkLane } from './watermark-lane.ts';
 
 /** What a store is made of. `disk` comes from `boot`. */
 export interface StoreParts {
@@ -42,6 +44,7 @@ export class Store implements MemberStore {
   readonly #logIo: Lane;
   readonly #stateIo: Lane;
   readonly #houseIo: Lane;
+  readonly #notes: WatermarkLane;
   readonly #log: LogLane;
   readonly #state: StateLane;
   readonly #streams: Streams;
@@ -57,9 +60,11 @@ export class Store implements MemberStore {
     this.#logIo = new Lane(engine, 'log', failed);
     this.#stateIo = new Lane(engine, 'state', failed);
     this.#houseIo = new Lane(engine, 'housekeeping', failed);
+    this.#notes = new WatermarkLane(new Lane(engine, 'watermark', failed), disk, () => this.#stopped());
     this.#streams = new Streams(place);
     this.#log = new LogLane(this.#logIo, disk, {
       persisted: (ticket) => events.persisted(ticket),
+      note: (report) => this.#notes.note(report),
       stateIsHeld: () => this.#state.held,
       releaseState: () => this.#state.release(),
       idle: () => this.#stopped(),
@@ -181,10 +186,11 @@ export class Store implements MemberStore {
       this.#streams.closeAll();
       this.#log.next();
     }
-    if (this.#phase !== 'closing' || this.#drained === undefined || !this.#log.idle || !this.#state.idle) return;
+    if (this.#phase !== 'closing' || this.#drained === undefined) return;
+    if (!this.#log.idle || !this.#state.idle || !this.#notes.idle) return;
     const drained = this.#drained;
     this.#drained = undefined;
-    this.#logIo.run(noteBound(this.#parts.disk), drained);
+    this.#logIo.run(noteAtClose(this.#parts.disk), drained);
   }
 
   /** Gives purged space back, beside everything else. */
@@ -207,6 +213,13 @@ export class Store implements MemberStore {
     this.#logIo.stop();
     this.#stateIo.stop();
     this.#houseIo.stop();
+    this.#notes.stop();
     this.#streams.closeAll();
   }
+}
+
+/** Both lower bounds, exact and durable. */
+function* noteAtClose(disk: DiskState): Plan {
+  yield* noteBound(disk);
+  yield* noteWatermark(disk, { sync: true });
 }

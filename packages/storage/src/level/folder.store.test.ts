@@ -49,9 +49,9 @@ describe('the data folder', () => {
   it('is made with its parents, for its owner alone, and marked', async () => {
     await filled();
     expect((await stat(harness.directory)).mode & 0o777).toBe(0o700);
-    expect((await readdir(harness.directory)).sort()).toEqual(['VERSION', 'log', 'state-1']);
+    expect((await readdir(harness.directory)).sort()).toEqual(['VERSION', 'WATERMARK', 'lock', 'log', 'state-1']);
     const mark: unknown = JSON.parse(await readFile(join(harness.directory, 'VERSION'), 'utf8'));
-    expect(mark).toEqual({ format: 1, clusterId: IDENTITY.clusterId, sid: IDENTITY.sid });
+    expect(mark).toMatchObject({ format: 1, clusterId: IDENTITY.clusterId, sid: IDENTITY.sid });
   });
 
   it('is refused for another cluster or another member, and stays as it is', async () => {

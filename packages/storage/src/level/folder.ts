@@ -1,20 +1,22 @@
 /**
  * The data folder and its mark, the file VERSION: which format, which cluster, which member. It is written last when a
- * folder is first used, so that its presence says that the databases were made; it is compared at every start after that.
+ * folder is first used; it is compared at every start after that.
  */
 import { constants } from 'node:fs';
-import { access, mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { access, mkdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { identityFault } from '../boot.ts';
+import { crc32 } from 'node:zlib';
+import { ADVICE } from '../damage.ts';
 import type { StoreIdentity } from '../contract.ts';
-import { FORMAT } from '../sealed.ts';
+import { FORMAT, hex32 } from '../sealed.ts';
 import { reasonOf, StorageError } from '../storage-error.ts';
 import { syncDirectory } from './level-engine.ts';
+import { writeWhole } from './unfinished.ts';
 
-const VERSION = 'VERSION';
+export const VERSION = 'VERSION';
 
-/** Makes the folder if it is missing and checks its mark. Returns whether it is fresh: without a mark. Throws StorageError. */
-export async function prepareFolder(directory: string, identity: StoreIdentity): Promise<boolean> {
+/** Makes the folder if it is missing. Throws StorageError NOT_WRITABLE. */
+export async function useFolder(directory: string): Promise<void> {
   try {
     const made = await makeFolder(directory);
     if (made !== undefined) await syncDirectory(dirname(made));
@@ -26,12 +28,12 @@ export async function prepareFolder(directory: string, identity: StoreIdentity):
       { cause: thrown },
     );
   }
+}
+
+/** Whose data the folder says that it holds; undefined without a mark. Throws StorageError DAMAGED or FORMAT_UNKNOWN. */
+export async function readMark(directory: string): Promise<StoreIdentity | undefined> {
   const text = await readVersion(directory);
-  if (text === undefined) return true;
-  const found = parseVersion(directory, text);
-  const fault = identityFault(`The data folder ${directory}`, found, identity);
-  if (fault !== undefined) throw fault;
-  return false;
+  return text === undefined ? undefined : parseVersion(directory, text);
 }
 
 /**
@@ -55,17 +57,14 @@ async function makeFolder(directory: string): Promise<string | undefined> {
 
 /** Writes the mark: all of it or nothing, durable when done. */
 export async function markFolder(directory: string, identity: StoreIdentity): Promise<void> {
-  const path = join(directory, VERSION);
-  const handle = await open(`${path}.tmp`, 'w', 0o600);
-  try {
-    const { clusterId, sid } = identity;
-    await handle.writeFile(`${JSON.stringify({ format: FORMAT, clusterId, sid })}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${path}.tmp`, path);
-  await syncDirectory(directory);
+  const { clusterId, sid } = identity;
+  const mark = { format: FORMAT, clusterId, sid };
+  await writeWhole(directory, VERSION, JSON.stringify({ ...mark, check: checkOf(JSON.stringify(mark)) }));
+}
+
+/** So that a mark with a wrong byte is not taken for that of somebody else. */
+function checkOf(text: string): string {
+  return hex32(crc32(text));
 }
 
 async function readVersion(directory: string): Promise<string | undefined> {
@@ -81,16 +80,20 @@ async function readVersion(directory: string): Promise<string | undefined> {
 
 function parseVersion(directory: string, text: string): StoreIdentity {
   const path = join(directory, VERSION);
-  let mark: unknown;
+  let found: unknown;
   try {
-    mark = JSON.parse(text);
+    found = JSON.parse(text);
   } catch (thrown) {
     throw new StorageError('DAMAGED', `Damaged data folder: ${path} is not JSON (${text.length} characters)`, {
       cause: thrown,
     });
   }
-  const fields: Readonly<Record<string, unknown>> = typeof mark === 'object' && mark !== null ? { ...mark } : {};
-  const { format, clusterId, sid } = fields as Readonly<Record<'format' | 'clusterId' | 'sid', unknown>>;
+  const fields: Readonly<Record<string, unknown>> = typeof found === 'object' && found !== null ? { ...found } : {};
+  const { check, ...mark } = fields;
+  const { format, clusterId, sid } = mark as Readonly<Record<'format' | 'clusterId' | 'sid', unknown>>;
+  if (check !== undefined ? check !== checkOf(JSON.stringify(mark)) : format === FORMAT) {
+    throw new StorageError('DAMAGED', `Damaged data folder: the check in ${path} is wrong; ${ADVICE}`);
+  }
   if (typeof format === 'number' && format !== FORMAT) {
     throw new StorageError(
       'FORMAT_UNKNOWN',

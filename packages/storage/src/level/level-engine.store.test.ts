@@ -28,7 +28,7 @@ function run(engine: LevelEngine, io: Io): Promise<IoResult> {
 describe('the LevelDB engine', () => {
   it('C062: gives LevelDB sync: true with every write, of one operation or many, gathered or not', async () => {
     const options: unknown[] = [];
-    const engine = new LevelEngine(directory, async (path, wanted) => {
+    const engine = new LevelEngine(directory, undefined, async (path, wanted) => {
       const level = await openDatabase(path, wanted);
       const put = level.put.bind(level) as (...args: unknown[]) => Promise<void>;
       const batch = level.batch.bind(level) as () => ReturnType<typeof level.batch>;
@@ -97,7 +97,7 @@ describe('the LevelDB engine', () => {
     const ours = links.filter((link) => link.startsWith(directory));
     expect(ours.length).toBeGreaterThan(0);
     expect(ours.filter((link) => link.endsWith('(deleted)'))).toEqual([]);
-    expect((await readdir(join(directory, 'member'))).sort()).toEqual(['VERSION', 'log', 'state-6']);
+    expect((await readdir(join(directory, 'member'))).sort()).toEqual(['VERSION', 'WATERMARK', 'lock', 'log', 'state-6']);
     await rig.close();
   });
 

@@ -17,9 +17,11 @@ import {
   type LaneName,
 } from '../io.ts';
 import { type Database, openDatabase } from './database.ts';
-import { checkJournals } from './journal-check.ts';
+import { checkDatabase } from './database-check.ts';
+import type { FolderLock } from './folder-lock.ts';
 import { LevelCursor } from './level-cursor.ts';
 import { storageErrorOf } from './level-error.ts';
+import { WatermarkFile } from './watermark-file.ts';
 
 type Batch = ReturnType<typeof batchOf>;
 
@@ -44,12 +46,16 @@ export class LevelEngine implements Engine {
   readonly #openDatabase: typeof openDatabase;
   readonly #open = new Map<DbName, OpenDb>();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #watermark: WatermarkFile;
+  readonly #lock: FolderLock | undefined;
   #syncs = 0;
 
-  /** `open` is LevelDB's, save in tests. */
-  constructor(directory: string, open: typeof openDatabase = openDatabase) {
+  /** `lock` is released at `close`; `open` is LevelDB's, save in tests. */
+  constructor(directory: string, lock?: FolderLock, open: typeof openDatabase = openDatabase) {
     this.#directory = directory;
+    this.#lock = lock;
     this.#openDatabase = open;
+    this.#watermark = new WatermarkFile(directory);
   }
 
   /** Writes so far, each of them synced. */
@@ -72,6 +78,8 @@ export class LevelEngine implements Engine {
     const open = [...this.#open.values()];
     this.#open.clear();
     for (const { level } of open) await level.close();
+    await this.#watermark.close();
+    await this.#lock?.release();
   }
 
   /** What `done` or `failed` throw is not caught: it ends the process. */
@@ -120,6 +128,11 @@ export class LevelEngine implements Engine {
       case 'compact':
         await this.#db(io.db).level.compactRange(io.from, io.to);
         return DONE;
+      case 'note':
+        await this.#watermark.write(io.slot, io.value, io.sync);
+        return DONE;
+      case 'slots':
+        return { kind: 'slots', slots: await this.#watermark.read() };
       case 'nothing':
         await setImmediate();
         return DONE;
@@ -177,7 +190,7 @@ export class LevelEngine implements Engine {
     if (create) await mkdir(path, { recursive: true, mode: 0o700 });
     else if (!(await exists(join(path, 'CURRENT')))) return false;
     if (this.#open.has(name)) return true;
-    await checkJournals(path);
+    if (!create) await checkDatabase(path);
     const options = name === 'log' ? LOG_OPTIONS : STATE_OPTIONS;
     const level = await this.#openDatabase(path, { ...options, create });
     this.#open.set(name, { level, gathered: undefined });

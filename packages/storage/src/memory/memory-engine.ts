@@ -5,7 +5,7 @@
 import { assert, unreachable } from '@quorate/protocol';
 import type { LaneName } from '../io.ts';
 import { type Cursor, type DbName, DONE, type Engine, type Io, type IoResult, type KvOp, type KvPair } from '../io.ts';
-import type { Attached, SimDisk } from './sim-disk.ts';
+import type { Attached, InFlight, SimDisk } from './sim-disk.ts';
 
 interface Waiting {
   readonly lane: LaneName;
@@ -58,13 +58,14 @@ export class MemoryEngine implements Engine, Attached {
     this.#failure = reason;
   }
 
-  cutOff(): readonly { readonly db: DbName; readonly ops: readonly KvOp[] }[] {
+  cutOff(): InFlight {
     this.#isCutOff = true;
-    const writes = this.#waiting.flatMap(({ io }) =>
-      io.kind === 'write' ? [{ db: io.db, ops: this.#opsOf(io) }] : [],
-    );
+    const ios = this.#waiting.map(({ io }) => io);
     this.#waiting.length = 0;
-    return writes;
+    return {
+      writes: ios.flatMap((io) => (io.kind === 'write' ? [{ db: io.db, ops: this.#opsOf(io) }] : [])),
+      notes: ios.flatMap((io) => (io.kind === 'note' ? [io] : [])),
+    };
   }
 
   openCursor(db: DbName, range: { readonly from: Uint8Array; readonly to: Uint8Array | undefined }): Cursor {
@@ -82,7 +83,7 @@ export class MemoryEngine implements Engine, Attached {
 
   #complete(waiting: Waiting): void {
     const { io, done, failed } = waiting;
-    if (io.kind === 'write' && this.#failure !== undefined) {
+    if ((io.kind === 'write' || io.kind === 'note') && this.#failure !== undefined) {
       const reason = this.#failure;
       this.#failure = undefined;
       failed(new Error(reason));
@@ -116,6 +117,11 @@ export class MemoryEngine implements Engine, Attached {
         return DONE;
       case 'list':
         return { kind: 'names', names: this.#disk.names.filter((name) => name !== 'log') };
+      case 'note':
+        this.#disk.note(io.slot, io.value, io.sync);
+        return DONE;
+      case 'slots':
+        return { kind: 'slots', slots: this.#disk.slots };
       case 'compact':
       case 'nothing':
         return DONE;

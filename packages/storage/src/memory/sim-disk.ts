@@ -3,16 +3,25 @@
  * A synced write makes all writes to its database before it durable; a crash keeps the durable ones and a prefix,
  * chosen by the caller, of the rest. The disk outlives the stores opened on it, one at a time.
  */
-import type { StoreIdentity } from '../contract.ts';
+import type { StoreIdentity, VoteRight } from '../contract.ts';
 import type { DbName, KvOp, KvPair } from '../io.ts';
 
-/** Chooses how many of a database's unsynced writes (0 to `unsynced`), the oldest first, survive a crash. */
-export type Survival = (db: DbName, unsynced: number) => number;
+/**
+ * Chooses how many of a database's unsynced writes (0 to `unsynced`), the oldest first, survive a crash. Of the watermark's
+ * slots, each asked for by itself, it chooses which of the values written since the last sync is there.
+ */
+export type Survival = (db: DbName | 'watermark', unsynced: number) => number;
+
+/** What had been started and not completed, in order. */
+export interface InFlight {
+  readonly writes: readonly { readonly db: DbName; readonly ops: readonly KvOp[] }[];
+  readonly notes: readonly { readonly slot: 0 | 1; readonly value: Uint8Array }[];
+}
 
 /** A writer on the disk that a crash cuts off. */
 export interface Attached {
-  /** Ends it, and tells which writes had been started and not completed, in order. */
-  cutOff(): readonly { readonly db: DbName; readonly ops: readonly KvOp[] }[];
+  /** Ends it. */
+  cutOff(): InFlight;
 }
 
 export class SimDisk {
@@ -20,25 +29,65 @@ export class SimDisk {
   mark: StoreIdentity | undefined;
   /** A planted fault: when true, a sync is reported without being one. */
   syncLies = false;
+  /** Stands for the file UNFINISHED: what databases that are made now say of the right to vote. */
+  unfinished: VoteRight | undefined;
+  /** Why data was set aside, each time. */
+  readonly setAsideReasons: string[] = [];
   readonly #dbs = new Map<DbName, SimDb>();
+  readonly #slots = [new SimSlot(), new SimSlot()] as const;
   #attached: Attached | undefined;
 
   /** Power is lost: unsynced writes survive as chosen (default: none). The store on this disk hears nothing more. */
   crash(survive: Survival = () => 0): void {
-    const inFlight = this.#attached?.cutOff() ?? [];
+    const inFlight = this.#attached?.cutOff();
     this.#attached = undefined;
-    for (const { db, ops } of inFlight) this.#dbs.get(db)?.write(ops, false);
+    for (const { db, ops } of inFlight?.writes ?? []) this.#dbs.get(db)?.write(ops, false);
     for (const [name, db] of this.#dbs) db.crash((unsynced) => survive(name, unsynced));
+    for (const { slot, value } of inFlight?.notes ?? []) this.#slots[slot].write(value, false);
+    // A disk that lies has no note that is newer than what it lost.
+    for (const slot of this.#slots) slot.crash((unsynced) => (this.syncLies ? 0 : survive('watermark', unsynced)));
   }
 
   /** The process is killed, the machine is not: what was completed survives, what was in flight as chosen. */
   kill(survive: Survival = () => 0): void {
-    const inFlight = this.#attached?.cutOff() ?? [];
+    const inFlight = this.#attached?.cutOff();
     this.#attached = undefined;
+    if (inFlight === undefined) return;
     for (const name of this.#dbs.keys()) {
-      const writes = inFlight.filter(({ db }) => db === name);
+      const writes = inFlight.writes.filter(({ db }) => db === name);
       for (const { ops } of writes.slice(0, survive(name, writes.length))) this.#dbs.get(name)?.write(ops, false);
     }
+    const { notes } = inFlight;
+    for (const { slot, value } of notes.slice(0, survive('watermark', notes.length))) this.note(slot, value, false);
+  }
+
+  /**
+   * Sets everything aside because it is damaged: databases that are made now have the right to vote `recovering`. Nothing may
+   * be open. Stands for `setAside` on a folder; done at once, and durable.
+   */
+  setAside(reason: string): void {
+    if (this.#attached !== undefined) throw new Error('Cannot set aside what is open');
+    this.setAsideReasons.push(reason);
+    this.clear();
+    this.mark = undefined;
+    this.unfinished = 'recovering';
+  }
+
+  /** Removes every database and the watermark. */
+  clear(): void {
+    this.#dbs.clear();
+    for (const slot of this.#slots) slot.clear();
+  }
+
+  /** Puts a value into a slot of the watermark. */
+  note(slot: 0 | 1, value: Uint8Array, sync: boolean): void {
+    this.#slots[slot].write(value, sync && !this.syncLies);
+  }
+
+  /** The slots of the watermark; undefined when none was ever written. */
+  get slots(): readonly Uint8Array[] | undefined {
+    const values = this.#slots.map(({ value }) => value);
+    return values.every((value) => value === undefined) ? undefined : values.map((value) => value ?? new Uint8Array());
   }
 
   /** Takes the place of whatever was attached before, which must be closed or cut off. */
@@ -88,6 +137,34 @@ export class SimDisk {
     const db = this.#dbs.get(name);
     if (db === undefined) throw new Error(`Database ${name} is not open`);
     return db;
+  }
+}
+
+class SimSlot {
+  #durable: Uint8Array | undefined;
+  #unsynced: Uint8Array[] = [];
+
+  get value(): Uint8Array | undefined {
+    return this.#unsynced.at(-1) ?? this.#durable;
+  }
+
+  write(value: Uint8Array, sync: boolean): void {
+    this.#unsynced.push(value);
+    if (sync) this.#keep(this.#unsynced.length);
+  }
+
+  crash(survive: (unsynced: number) => number): void {
+    this.#keep(survive(this.#unsynced.length));
+  }
+
+  clear(): void {
+    this.#durable = undefined;
+    this.#unsynced = [];
+  }
+
+  #keep(count: number): void {
+    this.#durable = this.#unsynced[count - 1] ?? this.#durable;
+    this.#unsynced = [];
   }
 }
 

@@ -12,7 +12,10 @@ export interface Seen {
 
 export class GateEngine implements Engine {
   readonly seen: Seen[] = [];
-  /** How many more operations are let through; when it is used up nothing is started or reported any more. */
+  /**
+   * How many more operations are let through; when it is used up nothing is started or reported any more. Notes of the
+   * watermark are not counted: they come beside what is.
+   */
   budget = Number.POSITIVE_INFINITY;
   /** Says why an operation fails instead of being carried out; undefined: it does not. */
   fault: (io: Io) => string | undefined = () => undefined;
@@ -48,9 +51,9 @@ export class GateEngine implements Engine {
   }
 
   start(lane: LaneName, io: Io, done: (result: IoResult) => void, failed: (thrown: unknown) => void): void {
-    if (this.budget <= 0) this.shut();
+    if (this.budget <= 0 && io.kind !== 'note') this.shut();
     if (this.#shut) return;
-    this.budget--;
+    if (io.kind !== 'note') this.budget--;
     this.seen.push({ when: 'started', io });
     const reason = this.fault(io);
     const report = (result: IoResult): void => {

@@ -1,9 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crc32c } from './crc32c.ts';
-import { damageInJournal } from './journal-check.ts';
+import { readRecordLog } from './record-log.ts';
 
 const BLOCK = 32 * 1024;
+
+/** The first bad byte that has another record behind it. */
+function damageInJournal(bytes: Uint8Array): { readonly badAt: number; readonly nextAt: number } | undefined {
+  const { badAt, nextAt } = readRecordLog(bytes);
+  return badAt === undefined || nextAt === undefined ? undefined : { badAt, nextAt };
+}
 
 /** Writes records as LevelDB does, by its doc/log_format.md. Returns the journal and where each record begins. */
 function journal(sizes: readonly number[]): { readonly bytes: Buffer; readonly begins: readonly number[] } {
@@ -53,6 +59,7 @@ describe("LevelDB's journal", () => {
       fc.property(sizes, fc.nat(), fc.integer({ min: 1, max: 200 }), (list, seed, more) => {
         const { bytes, begins } = journal(list);
         expect(damageInJournal(bytes)).toBeUndefined();
+        expect(readRecordLog(bytes).records.map(({ length }) => length)).toEqual(list);
         expect(damageInJournal(bytes.subarray(0, seed % (bytes.length + 1)))).toBeUndefined();
         expect(damageInJournal(Buffer.concat([bytes, Buffer.alloc(more)]))).toBeUndefined();
         const last = begins.at(-1)!;
