@@ -130,7 +130,7 @@ export class Member {
       // Ports first: a second member started by mistake must not touch the data of the first.
       await this.#openPorts();
       const startedMs = performance.now();
-      this.#enter(await openCore(config, this.#driver.newRun()), 'started', startedMs);
+      this.#enter(await openCore(config, this.#driver.newRun(), this.#log), 'started', startedMs);
       await this.#space.start();
     } catch (error) {
       this.#driver.halt();
@@ -216,7 +216,7 @@ export class Member {
     const { signal } = this.#ending;
     const opened = await openWhenMended({
       directory: this.config.dataDir,
-      open: () => openCore(this.config, this.#driver.newRun()),
+      open: () => openCore(this.config, this.#driver.newRun(), this.#log),
       pauses: this.#pauses,
       signal,
       log: this.#log.child('disk'),

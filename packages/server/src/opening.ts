@@ -1,11 +1,21 @@
 /**
  * From a data folder to a core: opens the store and recovers from it. The one way in, at a start and after the disk has
- * failed; nothing that an earlier run had in memory is used.
+ * failed; nothing that an earlier run had in memory is used. Damaged data is set aside where other voters have it all, so that
+ * this member begins anew without a vote and copies theirs; alone it refuses, for what is there may be all there is. Data of
+ * another member or cluster is nobody's to set aside.
  */
 import { type PeerAction, type QuorumPeer, Recovery } from '@quorate/core';
-import { type MemberStore, openLevelStore, type RecoveredSummary, type StoreEvents } from '@quorate/storage';
+import {
+  type MemberStore,
+  openLevelStore,
+  type RecoveredSummary,
+  StorageError,
+  type StoreEvents,
+  setAside,
+} from '@quorate/storage';
 import type { ServerConfig } from './config/index.ts';
 import { readClocks } from './driver.ts';
+import type { Log } from './logging.ts';
 import { memberConfigOf } from './member-config.ts';
 
 /** A core that is ready to be driven, and what it came from. */
@@ -18,7 +28,27 @@ export interface Opened {
 }
 
 /** `events` takes what the store reports from now on. Rejects with one clear line; nothing stays open then. */
-export async function openCore(config: ServerConfig, events: StoreEvents): Promise<Opened> {
+export async function openCore(config: ServerConfig, events: StoreEvents, log: Log): Promise<Opened> {
+  const { dataDir: directory, clusterId, sid } = config;
+  try {
+    return await openOnce(config, events);
+  } catch (thrown) {
+    if (!(thrown instanceof StorageError) || thrown.code !== 'DAMAGED') throw thrown;
+    const reason = thrown.message;
+    if (!config.members.some((member) => !member.observer && member.sid !== sid)) {
+      throw new StorageError(
+        'DAMAGED',
+        `${reason} (this is the only voter, so nothing was set aside: restore ${directory} from a backup)`,
+        { cause: thrown },
+      );
+    }
+    const place = await setAside({ directory, identity: { clusterId, sid }, reason });
+    log.error('damagedDataSetAside', { reason, place });
+    return await openOnce(config, events);
+  }
+}
+
+async function openOnce(config: ServerConfig, events: StoreEvents): Promise<Opened> {
   const { dataDir: directory, clusterId, sid } = config;
   const store = await openLevelStore({ directory, identity: { clusterId, sid }, events });
   try {

@@ -129,6 +129,13 @@ export class TestEnsemble implements AsyncDisposable {
     await this.#take(index).stop();
   }
 
+  /** The data folder of a member, running or not. */
+  directory(index: number): string {
+    const place = this.#places[index];
+    if (place === undefined) throw new Error(`There is no member ${index + 1}`);
+    return place.directory;
+  }
+
   /** Empties the folder of a member that does not run: a new disk. */
   async wipe(index: number): Promise<void> {
     const place = this.#places[index];

@@ -97,7 +97,13 @@ describe('the LevelDB engine', () => {
     const ours = links.filter((link) => link.startsWith(directory));
     expect(ours.length).toBeGreaterThan(0);
     expect(ours.filter((link) => link.endsWith('(deleted)'))).toEqual([]);
-    expect((await readdir(join(directory, 'member'))).sort()).toEqual(['VERSION', 'WATERMARK', 'lock', 'log', 'state-6']);
+    expect((await readdir(join(directory, 'member'))).sort()).toEqual([
+      'VERSION',
+      'WATERMARK',
+      'lock',
+      'log',
+      'state-6',
+    ]);
     await rig.close();
   });
 

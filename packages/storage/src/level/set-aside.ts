@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { identityFault } from '../boot.ts';
 import type { StoreIdentity } from '../contract.ts';
 import { reasonOf, StorageError } from '../storage-error.ts';
-import { VERSION, readMark } from './folder.ts';
+import { readMark, VERSION } from './folder.ts';
 import { FolderLock } from './folder-lock.ts';
 import { syncDirectory } from './level-engine.ts';
 import { readUnfinished, type Unfinished, writeUnfinished, writeWhole } from './unfinished.ts';

@@ -1,6 +1,7 @@
 /** The file of the watermark: two slots at fixed places, written in turn with one call each. What they say is watermark.ts's. */
-import { type FileHandle, open, readFile } from 'node:fs/promises';
+
 import { write } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { SLOT_BYTES, SLOT_OFFSETS } from '../watermark.ts';
