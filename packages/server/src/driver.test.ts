@@ -56,6 +56,7 @@ function setUp(script?: (event: PeerEvent) => readonly PeerAction[], pages?: rea
     log: createLog({ level: 'silent', sid: 1, place: () => undefined, write: () => undefined }),
     onFatal: (reason) => fatal.push(reason),
     onDiskFailed: (reason) => done.push(`disk failed: ${reason}`),
+    onRebuild: (reason, isDiskWrong) => done.push(`rebuild: ${reason} ${isDiskWrong}`),
     onStatus: () => done.push('status'),
     onStopped: () => done.push('stopped'),
   });

@@ -35,6 +35,8 @@ export interface DriverOptions {
   readonly onFatal: (reason: string) => void;
   /** The core has given its place up, for its store has failed. It still answers reads; another one may be started. */
   readonly onDiskFailed: (reason: string) => void;
+  /** The core has given its place up, for its memory cannot be trusted; it answers nothing. See the action `rebuild`. */
+  readonly onRebuild: (reason: string, isDiskWrong: boolean) => void;
   /** The member's place has changed. At most once a turn. */
   readonly onStatus: () => void;
   /** `stop` has been answered. */
@@ -246,6 +248,7 @@ export class Driver {
       case 'alarm':
         return this.#options.log.error('alarm', { reason: action.reason });
       case 'rebuild':
+        return this.#options.onRebuild(action.reason, action.isDiskWrong);
       case 'fail':
         return this.#fail(action.reason);
       case 'trace':

@@ -3,6 +3,7 @@
  * before it is known to be free, and stops them in an order in which nothing acknowledged is lost and nobody is left
  * waiting. Knows no signals and no exit codes; those are the command's.
  */
+import type { QuorumPeer } from '@quorate/core';
 import { ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
 import { type MemberStore, reasonOf } from '@quorate/storage';
@@ -28,8 +29,20 @@ export interface MemberOptions {
    * should end. The reason is in the log already.
    */
   readonly onFatal?: (reason: string) => void;
+  /** A core was made from the disk, at the start or anew, and is about to be driven. For tests that look into it. */
+  readonly onCore?: (core: QuorumPeer) => void;
   /** The place of this member in the ensemble has changed. */
   readonly onStatus?: (status: ClusterStatus) => void;
+}
+
+/** Why and how everything is made anew from the disk. */
+interface Anew {
+  /** Name of the log line when it is done. */
+  readonly event: string;
+  /** What clients and members that are connected are told. */
+  readonly word: string;
+  /** Why the data is to be set aside first. */
+  readonly setAside?: string;
 }
 
 /** How long clients may take to read the last word before their connections are cut, ms. */
@@ -68,6 +81,8 @@ export class Member {
   #stopped: Promise<void> | undefined;
   #coreStopped: () => void = () => undefined;
   #lastPlace = '';
+  #divergences = 0;
+  #lastDivergence: string | undefined;
   readonly #whenServing: Deferred;
 
   /** Use `startMember`. */
@@ -93,6 +108,7 @@ export class Member {
       log: this.#log.child('core'),
       onFatal: (reason) => this.#fatal(reason),
       onDiskFailed: (reason) => this.#diskFailed(reason),
+      onRebuild: (reason, isDiskWrong) => this.#rebuild(reason, isDiskWrong),
       onStatus: () => this.#statusChanged(),
       onStopped: () => this.#coreStopped(),
     });
@@ -120,7 +136,10 @@ export class Member {
     if (status === undefined) return undefined;
     const { clusterId } = this.config;
     const members = memberInfosOf(this.config, this.ports);
-    return statusOf(status, { clusterId, version: VERSION, members, diskFreeBytes: this.#space.freeBytes });
+    const divergences = this.#divergences;
+    const lastDivergence = this.#lastDivergence;
+    const diskFreeBytes = this.#space.freeBytes;
+    return statusOf(status, { clusterId, version: VERSION, members, diskFreeBytes, divergences, lastDivergence });
   }
 
   /** Called by `startMember`. On failure everything that was opened is closed again. */
@@ -187,6 +206,7 @@ export class Member {
   /** Takes a core that was made from the disk into service. */
   #enter({ core, first, store, summary }: Opened, event: string, sinceMs: number): void {
     this.#store = store;
+    this.#options.onCore?.(core);
     this.#driver.start(core, store, first);
     const { checkpointZxid, lastZxid, tornTail } = summary;
     if (tornTail !== undefined) this.#log.warn('tornTailCut', { reason: tornTail });
@@ -202,14 +222,33 @@ export class Member {
     const next =
       'This member has no place in the ensemble and answers reads only; it opens the disk anew when that works';
     this.#log.error('diskFailed', { reason, next });
+    this.#beginAnew({ event: 'diskMended', word: 'The disk of this member failed and works again; it begins anew' });
+  }
+
+  /**
+   * What this member had in memory is not what the ensemble agreed on, so it has left service. Everything is made anew from the
+   * disk, or, when that was found to be no better, from nothing: the data goes aside and comes from the others.
+   */
+  #rebuild(reason: string, isDiskWrong: boolean): void {
+    this.#divergences++;
+    this.#lastDivergence = reason;
+    const next = isDiskWrong
+      ? 'What it had read from the disk was wrong: its data is set aside, and it begins without a vote'
+      : 'It has left service, and is made anew from its disk';
+    this.#log.error('diverged', { reason, next });
+    const word = 'This member has left service, because its tree was not what the others have; it begins anew';
+    this.#beginAnew({ event: 'rebuilt', word, ...(isDiskWrong ? { setAside: reason } : {}) });
+  }
+
+  #beginAnew(how: Anew): void {
     this.#statusChanged();
     if (this.#state !== 'running') return;
-    this.#mending = this.#mend().catch((error: unknown) => {
+    this.#mending = this.#mend(how).catch((error: unknown) => {
       if (this.#state === 'running') this.#fatal(`Cannot open the disk anew: ${reasonOf(error)}`);
     });
   }
 
-  async #mend(): Promise<void> {
+  async #mend({ event, word }: Anew): Promise<void> {
     const failedMs = performance.now();
     await this.#store?.close();
     this.#store = undefined;
@@ -225,10 +264,9 @@ export class Member {
     this.#store = opened.store;
     if (this.#state !== 'running') return;
     // The new core knows no links and no clients: both begin anew with it.
-    const reason = 'The disk of this member failed and works again; it begins anew';
-    this.#driver.closeAttachments('UNAVAILABLE', reason);
-    this.#links?.closeAll(reason);
-    this.#enter(opened, 'diskMended', failedMs);
+    this.#driver.closeAttachments('UNAVAILABLE', word);
+    this.#links?.closeAll(word);
+    this.#enter(opened, event, failedMs);
     this.#statusChanged();
   }
 

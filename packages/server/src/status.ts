@@ -4,7 +4,7 @@ import type { ClusterStatus } from '@quorate/protocol/grpc';
 
 export function statusOf(
   status: MemberStatus,
-  about: Pick<ClusterStatus, 'clusterId' | 'version' | 'members' | 'diskFreeBytes'>,
+  about: Pick<ClusterStatus, 'clusterId' | 'version' | 'members' | 'diskFreeBytes' | 'divergences' | 'lastDivergence'>,
 ): ClusterStatus {
   return {
     sid: status.sid,

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { QuorumPeer } from '@quorate/core';
 import { configOf, type KeyName, type KeyValue, type MemberAddress } from './config/index.ts';
 import { type Member, startMember } from './member.ts';
 
@@ -24,6 +25,7 @@ interface Place {
   readonly address: MemberAddress;
   readonly directory: string;
   member: Member | undefined;
+  core: QuorumPeer | undefined;
 }
 
 /** How often a condition is looked at while it is waited for, ms. */
@@ -55,7 +57,7 @@ export class TestEnsemble implements AsyncDisposable {
         observer: index >= size,
         client: { host: '127.0.0.1', port: ports[count + index] ?? 0 },
       };
-      return { address, directory: join(folder, `member-${index + 1}`), member: undefined };
+      return { address, directory: join(folder, `member-${index + 1}`), member: undefined, core: undefined };
     });
     const ensemble = new TestEnsemble(options, folder, places);
     try {
@@ -83,6 +85,14 @@ export class TestEnsemble implements AsyncDisposable {
     const member = this.#places[index]?.member;
     if (member === undefined) throw new Error(`Member ${index + 1} does not run`);
     return member;
+  }
+
+  /** What the member at `index` holds in memory now, to be looked at or altered: it is another object after a start anew. */
+  tree(index: number): QuorumPeer['tree'] {
+    this.member(index);
+    const core = this.#places[index]?.core;
+    if (core === undefined) throw new Error(`Member ${index + 1} has no core yet`);
+    return core.tree;
   }
 
   /** Indexes of the members that run. */
@@ -161,6 +171,9 @@ export class TestEnsemble implements AsyncDisposable {
     });
     place.member = await startMember(config, {
       onFatal: (reason) => this.failures.push(reason),
+      onCore: (core) => {
+        place.core = core;
+      },
       ...(this.#options.writeLog === undefined ? {} : { writeLog: this.#options.writeLog }),
     });
   }

@@ -39,12 +39,13 @@ async function ask(settings: Settings, budget: Budget): Promise<Result> {
 function jsonOf(asked: Asked): object {
   const { server } = asked;
   if ('error' in asked) return { server, error: messageOf(asked.error) };
-  const { zxid, committedZxid, loggedZxid, flushedZxid, learners, digest, leader, diskFailed, ...rest } = asked.status;
+  const { zxid, committedZxid, loggedZxid, flushedZxid, learners, digest, leader, ...rest } = asked.status;
   return {
     server,
     ...rest,
     leader: leader ?? null,
-    diskFailed: diskFailed ?? null,
+    diskFailed: rest.diskFailed ?? null,
+    lastDivergence: rest.lastDivergence ?? null,
     zxid: hex(zxid),
     committedZxid: hex(committedZxid),
     loggedZxid: hex(loggedZxid),
@@ -61,9 +62,10 @@ function textOf(asked: Asked): string {
   const leader = status.leader === undefined ? 'no leader' : `leader ${status.leader}`;
   const serving = [status.serving ? 'serves reads' : 'does not serve', status.hasQuorum ? 'quorum' : 'no quorum'];
   const disk = status.diskFailed === undefined ? '' : `  disk failed: ${status.diskFailed}`;
+  const left = status.divergences === 0 ? '' : `  left service ${status.divergences} times: ${status.lastDivergence}`;
   return (
     `${server}  sid ${status.sid}  ${role}  ${leader}  epoch ${status.epoch}  zxid ${hex(status.zxid)}  ` +
-    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}\n`
+    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}${left}\n`
   );
 }
 

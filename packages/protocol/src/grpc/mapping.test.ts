@@ -192,10 +192,15 @@ describe('status', () => {
       version: '0.1.0',
       diskFailed: undefined,
       diskFreeBytes: undefined,
+      divergences: 2,
+      lastDivergence: undefined,
     };
     const definition = serviceOf(protos, CLUSTER_SERVICE)['Status']!;
     for (const leader of [undefined, 3]) {
-      const disk = leader === undefined ? {} : { diskFailed: 'No space left on device', diskFreeBytes: 2 ** 40 };
+      const disk =
+        leader === undefined
+          ? {}
+          : { diskFailed: 'No space left on device', diskFreeBytes: 2 ** 40, lastDivergence: 'it differed' };
       const full = { ...status, ...disk, leader };
       const bytes = definition.responseSerialize(toStatusResponse(full));
       expect(readStatusResponse(definition.responseDeserialize(bytes) as WireStatusResponse)).toEqual(full);

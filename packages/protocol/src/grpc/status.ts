@@ -50,6 +50,9 @@ export interface ClusterStatus {
   readonly diskFailed: string | undefined;
   /** Undefined when it is not known. */
   readonly diskFreeBytes: number | undefined;
+  /** How often this process left service because its memory was not what the ensemble agreed on. */
+  readonly divergences: number;
+  readonly lastDivergence: string | undefined;
 }
 
 const ROLES = {
@@ -72,12 +75,13 @@ const KINDS = {
 } as const satisfies Record<MemberInfo['kind'], string>;
 
 export function toStatusResponse(status: ClusterStatus): WireStatusResponse {
-  const { leader, diskFailed, diskFreeBytes, ...rest } = status;
+  const { leader, diskFailed, diskFreeBytes, lastDivergence, ...rest } = status;
   return {
     ...rest,
     ...(leader === undefined ? {} : { leaderSid: leader }),
     ...(diskFailed === undefined ? {} : { diskFailed }),
     ...(diskFreeBytes === undefined ? {} : { diskFreeBytes: BigInt(diskFreeBytes) }),
+    ...(lastDivergence === undefined ? {} : { lastDivergence }),
     role: ROLES[status.role],
     phase: PHASES[status.phase],
     members: status.members.map((member) => ({ ...member, kind: KINDS[member.kind] })),
@@ -117,6 +121,8 @@ export function readStatusResponse(response: WireStatusResponse): ClusterStatus 
     version: response.version,
     diskFailed: response.diskFailed,
     diskFreeBytes: response.diskFreeBytes === undefined ? undefined : Number(response.diskFreeBytes),
+    divergences: response.divergences,
+    lastDivergence: response.lastDivergence,
   };
 }
 

@@ -134,4 +134,6 @@ export interface WireStatusResponse {
   readonly version: string;
   readonly diskFailed?: string;
   readonly diskFreeBytes?: bigint;
+  readonly divergences: number;
+  readonly lastDivergence?: string;
 }
