@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Member, TestEnsemble } from './ensemble.fixture.ts';
+import { type Member, TestEnsemble, TOKEN } from './ensemble.fixture.ts';
 import { Recovery } from './recovery.ts';
 import { create, digests, get, set, shown } from './words.fixture.ts';
 
@@ -98,7 +98,64 @@ describe('checkpoints', () => {
   });
 });
 
+/** All that a member holds, path by path, and its sessions. */
+function contents(member: Member): object {
+  const { tree } = member.peer!;
+  const all: Record<string, object> = {};
+  const walk = (path: string): void => {
+    const children = tree.children(path) ?? [];
+    all[path] = { stat: tree.stat(path), data: String(tree.data(path)), children };
+    expect(tree.stat(path)?.numChildren).toBe(children.length);
+    for (const name of children) walk(path === '/' ? `/${name}` : `${path}/${name}`);
+  };
+  walk('/');
+  const sessions = tree.sessions.ids().map((id) => {
+    const { timeoutMs, token, ephemerals } = tree.sessions.get(id)!;
+    return { id, timeoutMs, token, ephemerals: [...ephemerals].sort() };
+  });
+  const { znodes, ephemerals, dataBytes, lastZxid, digest } = member.peer!.status;
+  return { all, sessions, counts: { znodes, ephemerals, dataBytes, lastZxid, digest } };
+}
+
 describe('a snapshot from the leader', () => {
+  it('C071: replaces all that a member held in memory, and is merged with nothing of it', () => {
+    const ensemble = new TestEnsemble({ limits: { checkpointTxns: 100, historyBytesMax: 2_000 } });
+    const [entry] = ensemble.followers as [Member];
+    const mine = ensemble.open(entry, 1, 20_000);
+    const ended = ensemble.open(entry, 2, 20_000);
+    for (let i = 0; i < 600; i++) ensemble.submit(entry, create(`/n${i}`, `value ${i}`));
+    for (let i = 0; i < 20; i++) {
+      const by = { session: (i % 2 ? mine : ended).session, attachment: i % 2 ? 1 : 2 };
+      ensemble.submit(entry, create(`/e${i}`, '', { mode: 'ephemeral' }), by);
+    }
+    ensemble.run();
+    expect(digests(ensemble).size).toBe(1);
+    ensemble.isolate(entry);
+    const { leader } = ensemble;
+    for (let i = 0; i < 600; i += 2) {
+      ensemble.submit(leader, { kind: 'delete', path: `/n${i}`, expectedVersion: undefined });
+      ensemble.submit(leader, create(`/n${i + 1}/below`));
+      ensemble.submit(leader, set(`/n${i + 1}`, 'another value'));
+    }
+    ensemble.call(leader, { kind: 'closeSession' }, { session: ended.session, token: TOKEN });
+    ensemble.run();
+    expect(leader.disk.log.every(({ zxid }) => zxid > leader.disk.checkpointZxid)).toBe(true);
+    ensemble.heal();
+    ensemble.advance(3_000);
+    expect(entry.sent.concat(leader.sent).some(({ message: { kind } }) => kind === 'snapshot')).toBe(true);
+    expect(contents(entry)).toEqual(contents(ensemble.leader));
+    expect(entry.peer!.status).toMatchObject({ ephemerals: 10, sessions: 1 });
+    // Clients of before have to ask for their sessions again.
+    expect(entry.closed.map(({ attachment, code }) => `${attachment} ${code}`).sort()).toEqual([
+      '1 UNAVAILABLE',
+      '2 SESSION_EXPIRED',
+    ]);
+    ensemble.kill(entry);
+    ensemble.start(entry);
+    ensemble.advance(1_000);
+    expect(contents(entry)).toEqual(contents(ensemble.leader));
+  });
+
   it('replaces the state of a member that is too far behind', () => {
     const ensemble = new TestEnsemble(OFTEN);
     const behind = ensemble.followers[0]!;
