@@ -30,6 +30,8 @@ function lineOf(observation: Observation): string {
     }
     case 'answered':
       return `answered #${observation.callId} at ${formatZxid(observation.answer.zxid)} ${shapeOf(observation.answer.result)}`;
+    case 'traced':
+      return `${observation.sid} ${observation.name} ${shapeOf(observation.fields)}`;
     case 'struck':
       return `-- ${observation.what}`;
     default:

@@ -5,7 +5,7 @@
  */
 import type { PeerAction, PeerEvent, StorageCommand } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
-import { openMemoryStore, SimDisk, type SimStore } from '@quorate/storage/testing';
+import { openMemoryStore, SimDisk, type SimStore, tornAppend } from '@quorate/storage/testing';
 import type { DiskKnobs } from './knobs.ts';
 import type { Observation } from './observation.ts';
 import type { Random } from './random.ts';
@@ -42,6 +42,8 @@ export class DiskDrive {
   #store: SimStore | undefined;
   #pumping = new Set<LaneName>();
   #isStalled = false;
+  /** Why writes fail, and for how many more of them. */
+  #failing: { readonly reason: string; left: number } | undefined;
   /** Commands handed over and not reported as durable. */
   #pending: { readonly ticket: number; readonly command: StorageCommand }[] = [];
 
@@ -105,15 +107,37 @@ export class DiskDrive {
     this.#pump(store);
   }
 
+  /** The store has failed and is given up; what it had not completed is done or not. */
+  close(): void {
+    this.crash(false);
+  }
+
   /** The process dies; with `power`, the machine too, and what was not synced is lost but for a prefix. */
   crash(power: boolean): void {
     const { random } = this.#options;
     const survive = (_: string, count: number): number => random.between(0, count);
-    if (power) this.#disk.crash(survive);
-    else this.#disk.kill(survive);
+    const isTorn = random.chance(0.3);
+    if (power) {
+      this.#disk.crash(survive, (db, ops) => (isTorn && db === 'log' ? tornAppend(ops, random.fraction()) : undefined));
+    } else this.#disk.kill(survive);
     this.#store = undefined;
     this.#pending = [];
     this.#pumping = new Set();
+  }
+
+  /** The next `count` writes fail; Infinity: until `mend`. A store gives up at the first; each may have landed all the same. */
+  fail(reason: string, count: number): void {
+    this.#failing = { reason, left: count };
+  }
+
+  mend(): void {
+    this.#failing = undefined;
+    this.#store?.failNextWrite(undefined);
+  }
+
+  /** False while writes would fail: then a store is not to be opened. */
+  get works(): boolean {
+    return this.#failing === undefined;
   }
 
   /** Nothing is completed until `goOn`, not even by the next run. */
@@ -131,6 +155,12 @@ export class DiskDrive {
     return this.#options.random.between(10, this.#options.knobs.readMaxUs) * this.slowness;
   }
 
+  #failNext(store: SimStore, failing: { readonly reason: string; left: number }): void {
+    store.failNextWrite(failing.reason, this.#options.random.chance(0.5));
+    failing.left -= 1;
+    if (failing.left === 0) this.#failing = undefined;
+  }
+
   /** Sees to it that every lane with work goes on. */
   #pump(store: SimStore): void {
     const { schedule, random, knobs } = this.#options;
@@ -145,6 +175,7 @@ export class DiskDrive {
         if (this.#store !== store) return;
         pumping.delete(lane);
         if (this.#isStalled) return;
+        if (this.#failing !== undefined) this.#failNext(store, this.#failing);
         store.pump(1, lane);
         this.#pump(store);
       });

@@ -117,10 +117,6 @@ export class Ensemble {
         drive,
         front,
         observe,
-        trace: (name, fields) => {
-          if (this.#watch !== undefined)
-            this.#watch(schedule.nowUs, `member ${sid}: ${name} ${describeFields(fields)}`);
-        },
         clock,
         nextLogged: (zxid) => this.judge.ledger.member(sid).issued.after(zxid),
       },
@@ -153,10 +149,4 @@ export class Ensemble {
     for (let i = 1; i <= unary; i += 1) this.clients.push(new UnaryClient(options(`unary${i}`), true));
     for (let i = 1; i <= sessionless; i += 1) this.clients.push(new UnaryClient(options(`plain${i}`), false));
   }
-}
-
-function describeFields(fields: Readonly<Record<string, string | number | bigint | boolean>>): string {
-  return Object.entries(fields)
-    .map(([key, value]) => `${key}=${typeof value === 'bigint' ? `0x${value.toString(16)}` : String(value)}`)
-    .join(' ');
 }

@@ -108,6 +108,8 @@ function drawLimits(random: Random): Limits {
     ...DEFAULT_LIMITS,
     outstandingMax: random.chance(0.2) ? random.between(4, 16) : DEFAULT_LIMITS.outstandingMax,
     historyBytesMax: random.skewed(200, 200_000),
+    syncMessageBytes: random.chance(0.5) ? DEFAULT_LIMITS.syncMessageBytes : random.skewed(100, 5_000),
+    outstandingBytesMax: random.chance(0.8) ? DEFAULT_LIMITS.outstandingBytesMax : random.skewed(500, 20_000),
     epochTxnsMax: random.chance(0.15) ? random.skewed(60, 500) : DEFAULT_LIMITS.epochTxnsMax,
     checkpointBytes: random.skewed(2_000, 1_000_000),
     checkpointTxns: random.skewed(10, 2_000),

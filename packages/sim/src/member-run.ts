@@ -26,7 +26,6 @@ export interface Surroundings {
   readonly drive: DiskDrive;
   readonly front: Front;
   readonly observe: (observation: Observation) => void;
-  readonly trace: (name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>) => void;
   readonly clock: MemberClock;
   /** The first txn after a zxid in the log that this member has handed to its disk. */
   readonly nextLogged: PlantSite['nextLogged'];
@@ -39,11 +38,16 @@ export interface MemberRunOptions {
   readonly plant: Plant | undefined;
   /** The run has ended by its own doing: an assertion, a failed disk, a `fail` action. */
   readonly failed: (error: unknown) => void;
+  /** Its disk has failed: it goes on without one until it is made anew. */
+  readonly diskFailed: (reason: string) => void;
   /** It has ended as it was told to. */
   readonly stopped: () => void;
   /** A crash that was planned for between two actions has come due. */
   readonly crash: () => void;
 }
+
+/** Calls of operators, not of clients, have numbers from here on; nobody waits for their answers. */
+export const MOVE_CALLS = 2 ** 40;
 
 /** Watches what a member does, to strike at a chosen moment: asked before each action. */
 export type Aim = (action: PeerAction) => boolean;
@@ -206,7 +210,7 @@ export class MemberRun {
   }
 
   #one(action: PeerAction): void {
-    const { network, drive, front, observe, sid, trace } = this.#around;
+    const { network, drive, front, observe, sid } = this.#around;
     switch (action.kind) {
       case 'send':
         observe({ kind: 'sent', from: sid, run: this.number, to: action.sid, message: action.message });
@@ -234,18 +238,24 @@ export class MemberRun {
         this.#sendState(action);
         break;
       case 'answer':
+        if (action.callId < MOVE_CALLS) front.take(action);
+        break;
       case 'sessionReady':
       case 'sessionAlive':
       case 'closeAttachment':
         front.take(action);
         break;
       case 'statusChanged':
+        break;
       case 'leaderMoved':
+        observe({ kind: 'traced', sid, name: action.kind, fields: { leader: action.leader } });
         break;
       case 'stopped':
         this.#options.stopped();
         break;
       case 'diskFailed':
+        this.#options.diskFailed(action.reason);
+        break;
       case 'fail':
         this.#options.failed(action.reason);
         break;
@@ -255,7 +265,7 @@ export class MemberRun {
         this.#options.failed(action.reason);
         break;
       case 'trace':
-        trace(action.name, action.fields);
+        observe({ kind: 'traced', sid, name: action.name, fields: action.fields });
         break;
       default:
         unreachable(action);

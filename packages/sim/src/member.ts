@@ -7,7 +7,7 @@ import { firstSessionId, type Sid } from '@quorate/protocol';
 import { CLOCK_START_MS } from './clock.ts';
 import type { Endpoint } from './connection.ts';
 import type { Knobs } from './knobs.ts';
-import { type Aim, MemberRun, type Surroundings, viewOf } from './member-run.ts';
+import { type Aim, MemberRun, MOVE_CALLS, type Surroundings, viewOf } from './member-run.ts';
 import { type DiskView, type StatusView, Violation } from './observation.ts';
 import type { Plant } from './planted/plant.ts';
 
@@ -19,12 +19,16 @@ export interface MemberOptions {
   readonly down: () => void;
 }
 
+/** Whether the disk works again is looked at this often, µs. */
+const REPAIR_US = 20_000;
+
 export class Member {
   readonly sid: Sid;
   readonly #around: Surroundings;
   readonly #options: MemberOptions;
   #run: MemberRun | undefined;
   #runs = 0;
+  #moves = 0;
 
   constructor(around: Surroundings, options: MemberOptions) {
     this.sid = around.sid;
@@ -50,9 +54,13 @@ export class Member {
     return this.#run?.clockMs ?? 0;
   }
 
-  /** Starts from what the disk holds, at once. */
+  /** Starts from what the disk holds, at once. While the disk does not work it stays down. */
   start(): void {
-    const { sid, network, front, observe, random } = this.#around;
+    const { sid, network, front, observe, random, drive } = this.#around;
+    if (!drive.works) {
+      this.#options.down();
+      return;
+    }
     this.#runs += 1;
     const number = this.#runs;
     try {
@@ -67,6 +75,7 @@ export class Member {
           this.crash(random.chance(0.7));
           this.#options.down();
         },
+        diskFailed: (reason) => this.#withoutDisk(number, reason),
         stopped: () => {
           this.crash(false);
           this.#options.down();
@@ -133,6 +142,30 @@ export class Member {
   /** Asks it to end by itself; it is down when nothing is in flight any more. */
   stop(): void {
     this.deliver({ kind: 'stop' });
+  }
+
+  /** Asks the leader to hand over, to any voter or to this one. Nothing but a refusal comes of it elsewhere. */
+  moveLeader(to: Sid | undefined): void {
+    this.#moves += 1;
+    this.deliver({ kind: 'moveLeader', callId: MOVE_CALLS + this.#moves, to, deadlineMs: this.clockMs + 1_000 });
+  }
+
+  /** The run goes on without its disk; when that works again, a new one takes its place. */
+  #withoutDisk(number: number, reason: string): void {
+    const { drive, observe, schedule, sid } = this.#around;
+    drive.close();
+    observe({ kind: 'diskLost', sid, run: number, reason });
+    const look = (): void => {
+      if (this.#run?.number !== number) return;
+      if (!drive.works) {
+        schedule.after(REPAIR_US, look);
+        return;
+      }
+      this.crash(false);
+      this.start();
+      observe({ kind: 'traced', sid, name: 'reopened', fields: {} });
+    };
+    schedule.after(REPAIR_US, look);
   }
 
   #failed(number: number, error: unknown): void {

@@ -94,6 +94,15 @@ export type Observation =
     }
   /** A client has left its session for good: it may end or not. */
   | { readonly kind: 'sessionLeft'; readonly session: SessionId }
+  /** A member's disk has failed: it goes on without one, and is made anew (`crashed`, `started`) when the disk works again. */
+  | { readonly kind: 'diskLost'; readonly sid: Sid; readonly run: number; readonly reason: string }
+  /** A member says what it does, for people: see the core's traces. */
+  | {
+      readonly kind: 'traced';
+      readonly sid: Sid;
+      readonly name: string;
+      readonly fields: Readonly<Record<string, string | number | bigint | boolean>>;
+    }
   /** The nemesis has struck. */
   | { readonly kind: 'struck'; readonly fault: FaultKind; readonly what: string }
   /** Faults have stopped; the ensemble has until `untilUs` to be whole again. */

@@ -92,8 +92,8 @@ class MemoryStore extends Store implements SimStore {
     return atOnce(this.#memory, (done, failed) => this.readStateWith(stream, maxBytes, done, failed));
   }
 
-  failNextWrite(reason: string): void {
-    this.#memory.failNextWrite(reason);
+  failNextWrite(reason: string | undefined, lands = false): void {
+    this.#memory.failNextWrite(reason, lands);
   }
 }
 

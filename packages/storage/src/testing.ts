@@ -1,7 +1,8 @@
 /** The face for the simulator and for tests: the memory twin, and the suite that every store passes. */
 export type { LaneName } from './io.ts';
-export { SimDisk, type Survival } from './memory/sim-disk.ts';
+export { SimDisk, type Survival, type Tear } from './memory/sim-disk.ts';
 export type { SimStore } from './memory/sim-store.ts';
+export { tornAppend } from './memory/torn-append.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts';
 export type { StorageHarness } from './testing/bench-rig.ts';
 export { type ConformanceCase, STORAGE_CONFORMANCE } from './testing/conformance.ts';

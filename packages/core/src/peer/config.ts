@@ -45,6 +45,11 @@ export interface Limits {
   readonly outstandingBytesMax: number;
   /** Committed history kept in memory for learners that come back (DIFF), bytes. Past it they get a snapshot. Default 16 MiB. */
   readonly historyBytesMax: number;
+  /**
+   * History that a learner is sent in one message, bytes, about. It gets eight of them, and more when it has shown that it
+   * got those. Default 1 MiB.
+   */
+  readonly syncMessageBytes: number;
   /** Txns of one epoch, after which the leader begins a new one so that the counter never overflows. Default 2^32 − 2^20. */
   readonly epochTxnsMax: number;
   /** A checkpoint is begun when this much was logged since the last one, bytes. Default 8 MiB. */
@@ -69,6 +74,7 @@ export const DEFAULT_LIMITS: Limits = {
   outstandingMax: 20_000,
   outstandingBytesMax: 64 * 1024 * 1024,
   historyBytesMax: 16 * 1024 * 1024,
+  syncMessageBytes: 1024 * 1024,
   epochTxnsMax: 2 ** 32 - 2 ** 20,
   checkpointBytes: 8 * 1024 * 1024,
   checkpointTxns: 50_000,

@@ -26,7 +26,7 @@ export class Alone implements ZabHost {
       electionRetryMs: 200,
       electionSettleMs: 30,
     };
-    const limits = { historyBytesMax: 1 << 20, epochTxnsMax: 2 ** 31 };
+    const limits = { historyBytesMax: 1 << 20, syncMessageBytes: 1 << 20, epochTxnsMax: 2 ** 31 };
     const voteRight = 'held';
     const start: ZabRecovered = {
       voteRight,

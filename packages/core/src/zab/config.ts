@@ -7,7 +7,11 @@ export interface ZabConfig {
   readonly voters: readonly Sid[];
   readonly observers: readonly Sid[];
   readonly timing: ZabTiming;
-  readonly limits: { readonly historyBytesMax: number; readonly epochTxnsMax: number };
+  readonly limits: {
+    readonly historyBytesMax: number;
+    readonly syncMessageBytes: number;
+    readonly epochTxnsMax: number;
+  };
 }
 
 /** Units and defaults: `Timing` in `peer/config.ts`. */

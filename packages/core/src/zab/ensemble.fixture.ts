@@ -208,14 +208,19 @@ export class FixtureEnsemble {
     voters: Sid[];
     observers: Sid[];
     timing: typeof TIMING;
-    limits: { historyBytesMax: number; epochTxnsMax: number };
+    limits: { historyBytesMax: number; syncMessageBytes: number; epochTxnsMax: number };
   };
   #mail: Mail[] = [];
   #links = new Map<string, number>();
   #nextLink = 1;
 
   constructor(voters: Sid[], observers: Sid[] = [], historyBytesMax = 1 << 20) {
-    this.config = { voters, observers, timing: TIMING, limits: { historyBytesMax, epochTxnsMax: 2 ** 32 - 2 ** 20 } };
+    this.config = {
+      voters,
+      observers,
+      timing: TIMING,
+      limits: { historyBytesMax, syncMessageBytes: 2 ** 20, epochTxnsMax: 2 ** 32 - 2 ** 20 },
+    };
     for (const sid of [...voters, ...observers]) this.members.set(sid, new FixtureMember(this, sid));
   }
 

@@ -24,11 +24,8 @@ import type { LogRecord, ZabMessage } from './messages.ts';
 import { isQuorum } from './quorum.ts';
 import { fault, GO_ON, type Verdict } from './verdict.ts';
 
-/** Payload bytes of one diff message; a longer history goes in several. */
-const DIFF_BYTES = 1024 * 1024;
-
-/** What history is sent before the learner has shown that it got it, bytes: a link's queue must never be full of it. */
-const PORTION_BYTES = 8 * DIFF_BYTES;
+/** History that is sent before the learner has shown that it got it, in messages: a link's queue must never be full of it. */
+const PORTION_MESSAGES = 8;
 
 /** What a record takes in a message beside its payload, bytes. */
 const RECORD_OVERHEAD = 24;
@@ -90,14 +87,16 @@ function sendHistory(context: ZabContext, leadership: Leadership, learner: Learn
 /** The next portion, and after the last one newLeader: from there on the learner gets every proposal. */
 function sendPortion(context: ZabContext, leadership: Leadership, learner: Learner): void {
   const { history, host } = context;
+  const { syncMessageBytes } = context.config.limits;
   const { sid, link } = learner;
   let bytes = 0;
-  for (const part of parts(history.after(learner.sent))) {
-    if (bytes >= PORTION_BYTES) {
+  for (const part of parts(history.after(learner.sent), syncMessageBytes)) {
+    if (bytes >= PORTION_MESSAGES * syncMessageBytes) {
       const portion = { ping: ++leadership.pingSeq, pin: context.nextStream++ };
       learner.stage = 'catchingUp';
       learner.portion = portion;
       history.pin(portion.pin, learner.sent);
+      host.trace('syncPortion', { learner: sid, to: formatZxid(learner.sent) });
       host.send(sid, link, { kind: 'ping', seq: portion.ping });
       return;
     }
@@ -126,12 +125,12 @@ interface Part {
 }
 
 /** The records in parts that make one message each. */
-function* parts(records: readonly LogRecord[]): Generator<Part> {
+function* parts(records: readonly LogRecord[], bytesMax: number): Generator<Part> {
   let from = 0;
   let bytes = 0;
   for (const [at, { zxid, payload }] of records.entries()) {
     bytes += payload.length + RECORD_OVERHEAD;
-    if (bytes < DIFF_BYTES && at < records.length - 1) continue;
+    if (bytes < bytesMax && at < records.length - 1) continue;
     yield { records: records.slice(from, at + 1), last: zxid, bytes };
     from = at + 1;
     bytes = 0;

@@ -2,7 +2,7 @@
  * The configuration of one member, complete and checked: what the keys mean together. Whoever holds a ServerConfig need
  * not check again. Errors are single lines (ConfigError).
  */
-import type { Limits, Timing } from '@quorate/core';
+import { DEFAULT_LIMITS, type Limits, type Timing } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
 import { formatHostPort, type HostPort, isLoopback, isWildcard } from './address.ts';
 import { ConfigError } from './config-error.ts';
@@ -200,6 +200,7 @@ function resolveLimits({ values, origins }: Gathered): Limits {
     outstandingMax: need(values.outstandingMax, 'outstandingMax'),
     outstandingBytesMax: need(values.outstandingBytesMax, 'outstandingBytesMax'),
     historyBytesMax: need(values.historyBytesMax, 'historyBytesMax'),
+    syncMessageBytes: DEFAULT_LIMITS.syncMessageBytes,
     checkpointBytes: need(values.checkpointBytes, 'checkpointBytes'),
     checkpointTxns: need(values.checkpointTxns, 'checkpointTxns'),
     epochTxnsMax: need(values.epochTxnsMax, 'epochTxnsMax'),

@@ -37,6 +37,12 @@ export const FAULT_RATES = {
   slowDisk: { chance: 0.25, minMs: 200, maxMs: 3_000 },
   /** A sync that does not come back for long. */
   stalledDisk: { chance: 0.2, minMs: 300, maxMs: 3_000 },
+  /** One write fails, and everything works again: EIO. */
+  failedWrite: { chance: 0.25, minMs: 200, maxMs: 3_000 },
+  /** Every write fails for a while: ENOSPC. */
+  fullDisk: { chance: 0.2, minMs: 300, maxMs: 3_000 },
+  /** The leader is asked to hand over. */
+  handOver: { chance: 0.3, minMs: 100, maxMs: 2_000 },
   /** A wall clock jumps, by up to some hours. */
   clockStep: { chance: 0.2, minMs: 100, maxMs: 2_000 },
 } as const;

@@ -42,7 +42,7 @@ const HOUR_MS = 3_600_000;
 export const MEMBER_STRIKES: Strikes<
   Extract<
     FaultKind,
-    'crash' | 'aimedCrash' | 'crashAll' | 'stop' | 'rollingRestart' | 'pause' | 'slowMember' | 'clockStep'
+    'crash' | 'aimedCrash' | 'crashAll' | 'stop' | 'rollingRestart' | 'pause' | 'slowMember' | 'handOver' | 'clockStep'
   >
 > = {
   crash(hands) {
@@ -87,6 +87,14 @@ export const MEMBER_STRIKES: Strikes<
     hands.struck('slowMember', `a turn of member ${member.sid} takes up to ${turnMs} ms more`);
     member.slowBy(turnMs * MS);
     hands.forAWhile(() => member.slowBy(0));
+  },
+
+  handOver(hands) {
+    const leader = hands.leader();
+    if (leader === undefined) return;
+    const to = hands.random.chance(0.5) ? undefined : hands.random.pick(hands.voters);
+    hands.struck('handOver', `leader ${leader.sid} is asked to hand over to ${to ?? 'whom it likes'}`);
+    leader.moveLeader(to);
   },
 
   clockStep(hands) {

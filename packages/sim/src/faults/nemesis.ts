@@ -80,6 +80,7 @@ export class Nemesis implements Hands {
   /** Ends all faults: nothing is cut, nobody is paused or down. */
   heal(): void {
     this.isOver = true;
+    for (const drive of this.drives.values()) drive.mend();
     for (const undo of [...this.#undo]) undo();
     this.#undo.clear();
     for (const member of this.members.values()) {

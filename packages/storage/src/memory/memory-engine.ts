@@ -21,7 +21,7 @@ export class MemoryEngine implements Engine, Attached {
   readonly #waiting: Waiting[] = [];
   readonly #gathered = new Map<DbName, KvOp[]>();
   readonly #cursors = new Map<MemoryCursor, DbName>();
-  #failure: string | undefined;
+  #failure: { readonly reason: string; readonly lands: boolean } | undefined;
   #syncs = 0;
   #isCutOff = false;
 
@@ -54,8 +54,8 @@ export class MemoryEngine implements Engine, Attached {
     return count;
   }
 
-  failNextWrite(reason: string): void {
-    this.#failure = reason;
+  failNextWrite(reason: string | undefined, lands: boolean): void {
+    this.#failure = reason === undefined ? undefined : { reason, lands };
   }
 
   cutOff(): InFlight {
@@ -84,8 +84,10 @@ export class MemoryEngine implements Engine, Attached {
   #complete(waiting: Waiting): void {
     const { io, done, failed } = waiting;
     if ((io.kind === 'write' || io.kind === 'note') && this.#failure !== undefined) {
-      const reason = this.#failure;
+      const { reason, lands } = this.#failure;
       this.#failure = undefined;
+      if (lands && io.kind === 'write') this.#disk.writeUnsynced(io.db, this.#opsOf(io));
+      if (lands && io.kind === 'note') this.#disk.note(io.slot, io.value, false);
       failed(new Error(reason));
       return;
     }

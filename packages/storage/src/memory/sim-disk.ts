@@ -18,6 +18,12 @@ export interface InFlight {
   readonly notes: readonly { readonly slot: 0 | 1; readonly value: Uint8Array }[];
 }
 
+/**
+ * What is left of the first write to `db` that does not survive: nothing (undefined), or the part that reached the disk.
+ * LevelDB drops a write that is not whole; a store must cope with part of an append all the same.
+ */
+export type Tear = (db: DbName, ops: readonly KvOp[]) => readonly KvOp[] | undefined;
+
 /** A writer on the disk that a crash cuts off. */
 export interface Attached {
   /** Ends it. */
@@ -38,11 +44,16 @@ export class SimDisk {
   #attached: Attached | undefined;
 
   /** Power is lost: unsynced writes survive as chosen (default: none). The store on this disk hears nothing more. */
-  crash(survive: Survival = () => 0): void {
+  crash(survive: Survival = () => 0, tear: Tear = () => undefined): void {
     const inFlight = this.#attached?.cutOff();
     this.#attached = undefined;
     for (const { db, ops } of inFlight?.writes ?? []) this.#dbs.get(db)?.write(ops, false);
-    for (const [name, db] of this.#dbs) db.crash((unsynced) => survive(name, unsynced));
+    for (const [name, db] of this.#dbs) {
+      db.crash(
+        (unsynced) => survive(name, unsynced),
+        (ops) => tear(name, ops),
+      );
+    }
     for (const { slot, value } of inFlight?.notes ?? []) this.#slots[slot].write(value, false);
     // A disk that lies has no note that is newer than what it lost.
     for (const slot of this.#slots) slot.crash((unsynced) => (this.syncLies ? 0 : survive('watermark', unsynced)));
@@ -124,6 +135,11 @@ export class SimDisk {
     this.#db(db).write(ops, !this.syncLies);
   }
 
+  /** A write whose sync failed: it is there for whoever looks, and may be gone after a crash. */
+  writeUnsynced(db: DbName, ops: readonly KvOp[]): void {
+    this.#db(db).write(ops, false);
+  }
+
   read(db: DbName, key: Uint8Array): Uint8Array | undefined {
     return this.#db(db).read(key);
   }
@@ -184,8 +200,11 @@ class SimDb {
     this.#unsynced = [];
   }
 
-  crash(survive: (unsynced: number) => number): void {
-    for (const ops of this.#unsynced.slice(0, survive(this.#unsynced.length))) apply(this.#durable, ops);
+  crash(survive: (unsynced: number) => number, tear: (ops: readonly KvOp[]) => readonly KvOp[] | undefined): void {
+    const whole = survive(this.#unsynced.length);
+    for (const ops of this.#unsynced.slice(0, whole)) apply(this.#durable, ops);
+    const first = this.#unsynced[whole];
+    if (first !== undefined) apply(this.#durable, tear(first) ?? []);
     this.#unsynced = [];
     this.#visible.clear();
     for (const [key, pair] of this.#durable) this.#visible.set(key, pair);

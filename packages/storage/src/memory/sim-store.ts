@@ -17,6 +17,9 @@ export interface SimStore extends MemberStore {
   recoverNow(sink: RecoverySink): RecoveredSummary;
   /** `readState`, at once. Throws StorageError. */
   readStateNow(stream: number, maxBytes: number): StatePage;
-  /** The next write that is pumped fails with this reason. */
-  failNextWrite(reason: string): void;
+  /**
+   * The next write that is pumped fails with this reason; undefined: it does not. `lands`: it is on the disk all the same,
+   * unsynced. Default false.
+   */
+  failNextWrite(reason: string | undefined, lands?: boolean): void;
 }
