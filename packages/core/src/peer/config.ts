@@ -36,6 +36,8 @@ export interface Timing {
   readonly electionSettleMs: number;
   /** Longest time that a member without a leader keeps serving reads and holding sessions. Default 30000. */
   readonly staleReadMaxMs: number;
+  /** A disk that has work and finishes none of it for this long counts as failed. Default 10000. */
+  readonly diskStallMs: number;
 }
 
 export interface Limits {
@@ -68,6 +70,7 @@ export const DEFAULT_TIMING: Timing = {
   electionRetryMs: 200,
   electionSettleMs: 30,
   staleReadMaxMs: 30_000,
+  diskStallMs: 10_000,
 };
 
 export const DEFAULT_LIMITS: Limits = {

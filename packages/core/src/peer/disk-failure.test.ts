@@ -2,6 +2,7 @@
 import type { Op } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import type { PeerAction } from './actions.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { answerOf, type Member, TestEnsemble } from './ensemble.fixture.ts';
 import { Outbox } from './outbox.ts';
 import { create, digests, get, set, shown } from './words.fixture.ts';
@@ -202,5 +203,74 @@ describe('the calls of a member whose disk fails', () => {
     ensemble.give(entry, { kind: 'stop' });
     ensemble.run();
     expect(entry.hasStopped).toBe(true);
+  });
+});
+
+describe('a disk that hangs', () => {
+  it('of a follower, for a while: the others go on, and it catches up', () => {
+    const ensemble = new TestEnsemble();
+    const follower = ensemble.followers[0]!;
+    follower.stalled = [];
+    for (let i = 0; i < 50; i++) {
+      expect(ensemble.call(ensemble.leader, create(`/a${i}`)).result.kind).toBe('create');
+      ensemble.advance(100);
+    }
+    expect(follower.peer!.status).toMatchObject({ role: 'following', diskFailed: undefined });
+    ensemble.unstall(follower);
+    ensemble.advance(500);
+    expect(digests(ensemble).size).toBe(1);
+  });
+
+  it('of a leader, for less than diskStallMs: it leads on, the quorum of the others commits, and only its own clients wait', () => {
+    const ensemble = new TestEnsemble();
+    const { leader } = ensemble;
+    const [entry] = ensemble.followers as [Member];
+    leader.stalled = [];
+    for (let i = 0; i < 50; i++) {
+      expect(ensemble.call(entry, create(`/a${i}`)).result.kind).toBe('create');
+      ensemble.advance(100);
+    }
+    // A sync needs no disk of the leader, and shows what was committed meanwhile.
+    expect(shownNow(ensemble, entry, SYNC)).toBe('sync');
+    const own = ensemble.submit(leader, create('/own'));
+    const read = ensemble.submit(leader, get('/a1'), { linearizable: true });
+    ensemble.advance(1_000);
+    expect(ensemble.leader).toBe(leader);
+    expect([shown(leader, own), shown(leader, read)]).toEqual([undefined, undefined]);
+    ensemble.unstall(leader);
+    expect([shown(leader, own), shown(leader, read)]).toEqual(['create', '']);
+    expect(digests(ensemble).size).toBe(1);
+  });
+
+  it('of a leader, for longer than diskStallMs: it counts as failed, and another one leads', () => {
+    const ensemble = new TestEnsemble({ timing: { diskStallMs: 4_000 } });
+    const { leader } = ensemble;
+    leader.stalled = [];
+    const deadlineMs = ensemble.now.monotonicMs + 60_000;
+    const own = ensemble.submit(leader, create('/own'), { deadlineMs });
+    ensemble.advance(3_900);
+    expect(ensemble.leader).toBe(leader);
+    ensemble.advance(500);
+    expect(leader.peer!.status.diskFailed).toContain('has not answered for 4');
+    expect(shown(leader, own)).toBe('OUTCOME_UNKNOWN');
+    expect(ensemble.leader).not.toBe(leader);
+    expect(ensemble.call(ensemble.leader, get('/own')).result.kind).toBe('getData');
+    // What it did in the end counts for nothing in this run.
+    const said = leader.sent.length;
+    ensemble.unstall(leader);
+    ensemble.advance(500);
+    expect(leader.sent.length).toBe(said);
+  });
+
+  it('that is slow, but gets something done, has not failed; nor has that of a member that was frozen', () => {
+    const watch = new DiskWatch(1_000, 0);
+    let nowMs = 0;
+    for (let ticket = 1; ticket < 100; ticket++) {
+      expect(watch.tick((nowMs += 50), 1_000)).toBeUndefined();
+      if (ticket % 10 === 0) watch.persisted(ticket);
+    }
+    expect(watch.tick((nowMs += 60_000), 1_000)).toBeUndefined();
+    watch.persisted(1_000);
+    for (let i = 0; i < 100; i++) expect(watch.tick((nowMs += 50), 1_000)).toBeUndefined();
   });
 });

@@ -54,6 +54,8 @@ export class Member {
   readonly alarms: string[] = [];
   failed: string | undefined;
   hasStopped = false;
+  /** Its disk hangs: what it is asked waits here. */
+  stalled: PeerAction[] | undefined;
   /** As SIGSTOP would: what comes waits. */
   isFrozen = false;
 
@@ -145,6 +147,14 @@ export class TestEnsemble {
       }
       this.run();
     }
+  }
+
+  /** A disk that hung answers again: what it was asked meanwhile is done. */
+  unstall(member: Member): void {
+    const waiting = member.stalled ?? [];
+    member.stalled = undefined;
+    this.#carryOut(member, waiting);
+    this.run();
   }
 
   /** Hands an event to a member without anything that follows from it: see `run`. */
@@ -245,6 +255,10 @@ export class TestEnsemble {
 
   #carryOut(member: Member, actions: readonly PeerAction[]): void {
     for (const action of actions) {
+      if (member.stalled !== undefined && action.kind === 'persist') {
+        member.stalled.push(action);
+        continue;
+      }
       const events = member.disk.take(action);
       if (events !== undefined) member.queue.push(...events);
       else this.#carry(member, action);

@@ -26,6 +26,11 @@ export class Outbox {
     if (this.#hasDisk || !DISK_WORK.has(action.kind)) this.#actions.push(action);
   }
 
+  /** The ticket that was given last; 0 before the first. */
+  get lastTicket(): number {
+    return this.#lastTicket;
+  }
+
   /** Hands work to the disk's ordered lane and returns its ticket. */
   persist(command: StorageCommand): number {
     const ticket = ++this.#lastTicket;

@@ -16,6 +16,7 @@ import { Zab } from '../zab/zab.ts';
 import type { PeerAction } from './actions.ts';
 import { Checkpointing } from './checkpointing.ts';
 import type { MemberConfig } from './config.ts';
+import { DiskWatch } from './disk-watch.ts';
 import type { Now, PeerEvent } from './events.ts';
 import { LeaderMoves } from './leader-moves.ts';
 import type { PeerMessage } from './messages.ts';
@@ -37,6 +38,7 @@ export class QuorumPeer {
   readonly #checkpointing: Checkpointing;
   readonly #moves: LeaderMoves;
   readonly #trust: Trust;
+  readonly #diskWatch: DiskWatch;
   #now: Now;
   #hasStopped = false;
   #hasFailed = false;
@@ -53,6 +55,7 @@ export class QuorumPeer {
     this.#config = config;
     this.#now = now;
     this.#state = { tree };
+    this.#diskWatch = new DiskWatch(config.timing.diskStallMs, now.monotonicMs);
     const outbox = this.#outbox;
     this.#routing = new Routing(config, this.#routingZab(), outbox, () => this.#entry);
     this.#entry = new Entry(config, this.#state, this.#entryHost());
@@ -124,7 +127,8 @@ export class QuorumPeer {
         this.#zab.tick(nowMs);
         this.#entry.tick();
         this.#routing.tick(this.#now);
-        return this.#trust.tick(nowMs);
+        this.#trust.tick(nowMs);
+        return this.#watchDisk();
       case 'turnEnded':
         return this.#turnEnded();
       case 'linkUp':
@@ -137,6 +141,7 @@ export class QuorumPeer {
       case 'peerMessage':
         return this.#message(event.sid, event.link, event.message);
       case 'persisted':
+        this.#diskWatch.persisted(event.ticket);
         return this.#zab.persisted(event.ticket, nowMs);
       case 'storageFailed':
         return this.#loseDisk(event.reason);
@@ -211,6 +216,12 @@ export class QuorumPeer {
     this.#entry.attachments.closeAll('UNAVAILABLE', 'This member is stopping');
     if (this.#zab.status.state === 'leading') this.#zab.resign('this member is stopping', this.#now.monotonicMs, true);
     this.#outbox.push({ kind: 'stopped' });
+  }
+
+  #watchDisk(): void {
+    if (this.#diskFailed !== undefined || this.#hasLeft) return;
+    const fault = this.#diskWatch.tick(this.#now.monotonicMs, this.#outbox.lastTicket);
+    if (fault !== undefined) this.#loseDisk(fault);
   }
 
   /**

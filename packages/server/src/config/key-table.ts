@@ -109,6 +109,7 @@ export const KEYS = {
   electionRetryMs: timing('electionRetryMs', 'While looking for a leader: votes are sent again this often', 10),
   electionSettleMs: timing('electionSettleMs', 'While looking, a quorum agreed: wait this long for a better vote', 0),
   staleReadMaxMs: timing('staleReadMaxMs', 'Longest time that a member without a leader serves reads', 0),
+  diskStallMs: timing('diskStallMs', 'A disk that finishes nothing for this long counts as failed', 1_000),
   outstandingMax: limit('outstandingMax', 'Writes of this member not yet answered; past it THROTTLED', 1, 10_000_000),
   outstandingBytesMax: limit('outstandingBytesMax', 'The same in bytes of data', MIB, 16 * GIB),
   historyBytesMax: limit('historyBytesMax', 'History kept in memory for members that come back', 0, 16 * GIB),

@@ -185,6 +185,7 @@ function resolveTiming({ values, origins }: Gathered): Timing {
     electionRetryMs: need(values.electionRetryMs, 'electionRetryMs'),
     electionSettleMs: need(values.electionSettleMs, 'electionSettleMs'),
     staleReadMaxMs: need(values.staleReadMaxMs, 'staleReadMaxMs'),
+    diskStallMs: need(values.diskStallMs, 'diskStallMs'),
   };
 }
 
