@@ -1,15 +1,17 @@
 /**
  * Counts what a run has come to: a clean run proves little when nothing happened in it. Sits among the checkers, and never
- * finds fault.
+ * finds fault. A campaign of some hundred seeds must have met everything (test/sim).
  */
 
+import type { ZabMessage } from '@quorate/core';
+import type { Sid } from '@quorate/protocol';
 import { fateOf } from './calls.ts';
 import type { Checker } from './checkers/checker.ts';
 import { FAULT_KINDS, type FaultKind } from './faults/kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Observation } from './observation.ts';
 
-/** What is counted, besides the strikes of each kind of fault. */
+/** What every few seeds meet. */
 const EVENTS = [
   'crashes',
   'epochs',
@@ -28,18 +30,70 @@ const EVENTS = [
   'ended',
 ] as const;
 
-export type Covered = (typeof EVENTS)[number] | FaultKind;
-export const COVERED: readonly Covered[] = [...EVENTS, ...FAULT_KINDS];
+/** Why a member gave its place up, by how the reason begins or what stands in it. */
+const REASONS = {
+  lostQuorum: /^no quorum was heard/,
+  notEstablished: /^not established within/,
+  counterUsedUp: /^the counter of this epoch/,
+  promisedLater: /promised epoch \d+, this one is/,
+  promiseLost: /^the promise of member/,
+  learnerAhead: /is ahead: epoch/,
+  leaderSilent: /was silent for/,
+  leaderUnlinked: /^the link to leader/,
+  leaderLeft: /does not lead$/,
+  lastLearnerLost: /the last to follow, is down$/,
+  madeWay: /leads, and adopted epoch/,
+  handedOver: /hands over to member/,
+} as const;
+
+/** What is met seldom, and must be met all the same. */
+const RARE = [
+  ...(Object.keys(REASONS) as (keyof typeof REASONS)[]),
+  /** A snapshot that did not come to its end. */
+  'installsCut',
+  /** A history so long that the learner had to show in between that it got it. */
+  'portions',
+  'learnersDropped',
+  'sessionsMoved',
+  'expired',
+  'throttled',
+  'disksLost',
+  'disksReopened',
+  'leadsMoved',
+  'tornTails',
+] as const;
+
+export type Covered = (typeof EVENTS)[number] | (typeof RARE)[number] | FaultKind;
+/** What every few seeds meet, and what some hundred do. */
+export const COMMON: readonly Covered[] = [...EVENTS, ...FAULT_KINDS];
+export const COVERED: readonly Covered[] = [...COMMON, ...RARE];
 export type Coverage = Record<Covered, number>;
 
 export function noCoverage(): Coverage {
   return Object.fromEntries(COVERED.map((name) => [name, 0])) as Coverage;
 }
 
+/** What a trace of the core, or of the simulator about it, counts as. */
+const TRACES: Readonly<Record<string, Covered>> = {
+  syncPortion: 'portions',
+  learnerDropped: 'learnersDropped',
+  leaderMoved: 'leadsMoved',
+  reopened: 'disksReopened',
+  tornTail: 'tornTails',
+};
+
+const MESSAGES: Readonly<Partial<Record<ZabMessage['kind'] | 'sessionMoved', Covered>>> = {
+  diff: 'diffs',
+  snapshot: 'snapshots',
+  sessionMoved: 'sessionsMoved',
+};
+
 export class CoverageCounter implements Checker {
   readonly name = 'coverage';
   readonly kinds = [
     'struck',
+    'traced',
+    'diskLost',
     'crashed',
     'checkpointed',
     'called',
@@ -49,49 +103,69 @@ export class CoverageCounter implements Checker {
     'sent',
   ] as const;
   readonly counts = noCoverage();
+  /** Members that receive a snapshot. */
+  readonly #installing = new Set<Sid>();
 
   observe(observation: Observation): void {
-    const { counts } = this;
     switch (observation.kind) {
       case 'struck':
-        counts[observation.fault] += 1;
-        break;
+        return this.#count(observation.fault);
+      case 'traced':
+        if (observation.name === 'looking') return this.#count(reasonOf(String(observation.fields['reason'])));
+        return this.#count(TRACES[observation.name]);
+      case 'diskLost':
+        return this.#count('disksLost');
       case 'crashed':
-        counts.crashes += 1;
-        break;
+        if (this.#installing.delete(observation.sid)) this.#count('installsCut');
+        return this.#count('crashes');
       case 'checkpointed':
-        counts.checkpoints += 1;
-        break;
+        return this.#count('checkpoints');
       case 'called':
-        counts.calls += 1;
-        break;
+        return this.#count('calls');
       case 'attached':
-        if (observation.resumed) counts.resumed += 1;
-        else counts.sessions += 1;
-        break;
+        return this.#count(observation.resumed ? 'resumed' : 'sessions');
       case 'sessionEnded':
-        counts.ended += 1;
-        break;
+        return this.#count('ended');
       case 'issued':
-        if (observation.command.kind === 'truncate') counts.truncates += 1;
-        if (observation.command.kind === 'installCommit') counts.installs += 1;
-        if (observation.command.kind === 'purgeLog') counts.purges += 1;
-        break;
+        return this.#issued(observation.sid, observation.command.kind);
       case 'sent':
-        if (observation.message.kind === 'diff') counts.diffs += 1;
-        if (observation.message.kind === 'snapshot') counts.snapshots += 1;
-        break;
+        return this.#count((MESSAGES as Readonly<Record<string, Covered>>)[observation.message.kind]);
       default:
-        break;
     }
   }
 
   finish(ledger: Ledger): void {
-    this.counts.commits = ledger.committed.length;
-    this.counts.epochs = new Set(ledger.committed.map((zxid) => zxid >> 32n)).size;
+    const { counts } = this;
+    counts.commits = ledger.committed.length;
+    counts.epochs = new Set(ledger.committed.map((zxid) => zxid >> 32n)).size;
     for (const { answer } of ledger.calls.all.values()) {
-      if (fateOf(answer) === 'done') this.counts.acknowledged += 1;
-      if (fateOf(answer) === 'unknown') this.counts.unknown += 1;
+      if (fateOf(answer) === 'done') counts.acknowledged += 1;
+      if (fateOf(answer) === 'unknown') counts.unknown += 1;
+      if (answer?.result.kind === 'error' && answer.result.code === 'THROTTLED') counts.throttled += 1;
+    }
+    for (const zxid of ledger.committed) {
+      const txn = ledger.txn(zxid);
+      // The leader's own txns have no member of origin.
+      if (txn?.body.kind === 'closeSession' && txn.origin.sid === 0) counts.expired += 1;
     }
   }
+
+  #count(what: Covered | undefined): void {
+    if (what !== undefined) this.counts[what] += 1;
+  }
+
+  #issued(sid: Sid, kind: string): void {
+    if (kind === 'truncate') this.#count('truncates');
+    else if (kind === 'purgeLog') this.#count('purges');
+    else if (kind === 'installBegin') this.#installing.add(sid);
+    else if (kind === 'installCommit') {
+      this.#installing.delete(sid);
+      this.#count('installs');
+    } else if (kind === 'installAbort' && this.#installing.delete(sid)) this.#count('installsCut');
+  }
+}
+
+function reasonOf(reason: string): keyof typeof REASONS | undefined {
+  for (const [name, pattern] of Object.entries(REASONS)) if (pattern.test(reason)) return name as keyof typeof REASONS;
+  return undefined;
 }

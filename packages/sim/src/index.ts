@@ -1,7 +1,7 @@
 /** The face of `sim`: run a seed, with or without a planted fault, and read what it came to. */
 export { type CampaignHost, type CampaignOptions, parseArguments, runCampaign, USAGE } from './campaign.ts';
 export { CHECKER_NAMES } from './checkers/all.ts';
-export { COVERED, type Coverage, noCoverage } from './coverage.ts';
+export { COMMON, COVERED, type Coverage, noCoverage } from './coverage.ts';
 export { describeObservation } from './describe.ts';
 export { describeKnobs, drawKnobs, type Knobs } from './knobs.ts';
 export {

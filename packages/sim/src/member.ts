@@ -182,7 +182,7 @@ export class Member {
     disk: DiskView;
     store: ReturnType<Surroundings['drive']['open']>;
   } {
-    const { sid, drive, random, clock } = this.#around;
+    const { sid, drive, random, clock, observe } = this.#around;
     const { knobs } = this.#options;
     const { wallMs } = clock;
     const recovery = new Recovery({
@@ -197,13 +197,14 @@ export class Member {
     });
     const store = drive.open((event) => this.deliver(event));
     const log: LogRecord[] = [];
-    const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed } = store.recoverNow({
+    const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed, tornTail } = store.recoverNow({
       state: (records) => inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.state(part)),
       log: (records) => {
         log.push(...records);
         inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
       },
     });
+    if (tornTail !== undefined) observe({ kind: 'traced', sid, name: 'tornTail', fields: { tornTail } });
     const now = { monotonicMs: CLOCK_START_MS, wallMs };
     const summary = { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed };
     const { peer, actions } = recovery.finish(summary, now);
