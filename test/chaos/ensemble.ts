@@ -101,6 +101,8 @@ export class Ensemble implements AsyncDisposable {
 
   /** Waits until every member runs under one leader and serves. Returns the leader. */
   async whole(withinMs = 60_000): Promise<number> {
+    // What was seen before may be of a process that is gone.
+    this.#views.clear();
     return until(`all members whole; they are ${this.describe()}`, () => this.#whole(), withinMs).catch(
       (error: unknown) => {
         throw new Error(`${String(error)}; now ${this.describe()}`);

@@ -64,6 +64,8 @@ interface Traces {
 
 export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult> {
   const { seed, members, seconds, folder, faults = ALL_FAULTS } = options;
+  // What an earlier run of the seed left would be taken for the data of these members.
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const startedAt = performance.now();
   const lines: string[] = [];

@@ -1,5 +1,4 @@
 /** The command `npm run chaos`: episodes one after the other until the time is over; sums them up. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type EpisodeResult, runEpisode } from './episode.ts';
@@ -47,7 +46,6 @@ export async function main(args: readonly string[]): Promise<number> {
   const results: EpisodeResult[] = [];
   for (const plan of values.ci ? CI : plans(values, startedAt)) {
     const folder = join(values.folder, `seed-${plan.seed}-of-${plan.members}`);
-    mkdirSync(folder, { recursive: true });
     const result = await runEpisode({
       ...plan,
       folder,
