@@ -130,11 +130,12 @@ export class Ensemble implements AsyncDisposable {
       .join('; ');
   }
 
-  /** Every process runs, every packet flows, every clock is right. */
+  /** Every process runs, every packet flows, every clock is right, every disk works. */
   async heal(): Promise<void> {
     await this.network.heal();
     for (const member of this.members) {
       member.stepClock(0);
+      member.disk.clear();
       if (member.isPaused) member.resume();
       member.start();
     }
@@ -142,7 +143,7 @@ export class Ensemble implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isWatching = false;
-    await Promise.all(this.members.map((member) => member.kill()));
+    await Promise.all(this.members.map((member) => member.discard()));
     await this.#watching;
     this.network.remove();
   }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Random } from '@quorate/sim';
 import { until } from '../e2e/ensemble-process.ts';
 import { Departures } from './departures.ts';
+import { DISK_FAULTS } from './disk-faults.ts';
 import { Ensemble } from './ensemble.ts';
 import type { Fault } from './fault.ts';
 import { readFinalState } from './final-state.ts';
@@ -28,7 +29,7 @@ import {
   sideChannelStep,
 } from './workload.ts';
 
-export const ALL_FAULTS: readonly Fault[] = [...NETWORK_FAULTS, ...PROCESS_FAULTS];
+export const ALL_FAULTS: readonly Fault[] = [...NETWORK_FAULTS, ...PROCESS_FAULTS, ...DISK_FAULTS];
 
 export interface EpisodeOptions {
   readonly seed: number;

@@ -7,6 +7,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { FaultyDisk } from '../faulty-disk/faulty-disk.ts';
 import type { Network } from './network.ts';
 
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/quorate.mjs', import.meta.url));
@@ -48,6 +49,7 @@ export class MemberProcess {
   readonly log: string;
   readonly #options: MemberOptions;
   readonly #clock: string;
+  readonly disk: FaultyDisk;
   #process: ChildProcess | undefined;
   #isPaused = false;
   /** Ends that nobody asked for, in words. */
@@ -61,6 +63,7 @@ export class MemberProcess {
     this.#clock = join(options.folder, `clock-${options.sid}`);
     mkdirSync(options.folder, { recursive: true });
     this.stepClock(0);
+    this.disk = new FaultyDisk(this.data);
   }
 
   /** Where clients find it. */
@@ -94,7 +97,7 @@ export class MemberProcess {
         ...['--bind', host, '--grpc-port', String(GRPC_PORT)],
         ...['--admin-bind', host, '--admin-port', String(ADMIN_PORT), '--data-dir', this.data, ...flags],
       ],
-      { stdio: ['ignore', log, log], env: { ...process.env, NODE_OPTIONS: '', ...this.#clockEnvironment() } },
+      { stdio: ['ignore', log, log], env: this.#environment() },
     );
     closeSync(log);
     this.#process = child;
@@ -105,10 +108,14 @@ export class MemberProcess {
     });
   }
 
-  #clockEnvironment(): Record<string, string> {
-    if (!existsSync(FAKETIME)) return {};
+  /** Its disk obeys the rules of the test; its wall clock follows the file, where libfaketime is installed. */
+  #environment(): NodeJS.ProcessEnv {
+    const disk = this.disk.environment();
+    const base = { ...process.env, NODE_OPTIONS: '', ...disk };
+    if (!existsSync(FAKETIME)) return base;
     return {
-      LD_PRELOAD: FAKETIME,
+      ...base,
+      LD_PRELOAD: `${disk['LD_PRELOAD']}:${FAKETIME}`,
       FAKETIME_TIMESTAMP_FILE: this.#clock,
       FAKETIME_CACHE_DURATION: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
@@ -156,6 +163,12 @@ export class MemberProcess {
     await gone;
     clearTimeout(timer);
     return isInTime;
+  }
+
+  /** For the end of a run: kills the process and forgets its disk. */
+  async discard(): Promise<void> {
+    await this.kill();
+    this.disk[Symbol.dispose]();
   }
 
   /** The member comes back with nothing. Only while it does not run. */

@@ -1,5 +1,6 @@
 /** Faults of processes and their clocks: killed, stopped, told to end, wiped, and given a wall clock that jumps. */
 import { existsSync } from 'node:fs';
+import { moveLeader } from '@quorate/client';
 import type { Random } from '@quorate/sim';
 import type { Ensemble } from './ensemble.ts';
 import type { Begun, Fault } from './fault.ts';
@@ -66,6 +67,18 @@ const rolling: Fault = {
   },
 };
 
+/** `quorate move-leader`, as an operator does; that there is nobody to move, or nobody to move to, is no fault. */
+const moved: Fault = {
+  kind: 'move leader',
+  begin: async (ensemble, random) => {
+    const to = random.chance(0.5) ? random.pick(ensemble.sids) : undefined;
+    const done = await moveLeader(ensemble.addresses, { to, timeoutMs: 5_000 }).catch((error: unknown) =>
+      String(error),
+    );
+    return begun(typeof done === 'string' ? done : `from ${done.from} to ${done.to}`, () => undefined);
+  },
+};
+
 /** A member loses its disk and comes back with an empty one, while all others are well. */
 const wiped: Fault = {
   kind: 'wiped disk',
@@ -106,6 +119,7 @@ export const PROCESS_FAULTS: readonly Fault[] = [
   terminated('terminate', anyOne),
   terminated('terminate leader', theLeader),
   rolling,
+  moved,
   wiped,
   ...(existsSync(FAKETIME) ? [clockStep] : []),
 ];

@@ -1,7 +1,15 @@
 /** A client whose calls are recorded: a session over @quorate/client, or unary calls over plain gRPC. */
 
 import { credentials, Client as GrpcClient, type ServiceError } from '@grpc/grpc-js';
-import { type Client, type ConnectOptions, CoordinationError, connect, type Stat, type Znode } from '@quorate/client';
+import {
+  type Client,
+  type ConnectOptions,
+  CoordinationError,
+  connect,
+  type ErrorCode,
+  type Stat,
+  type Znode,
+} from '@quorate/client';
 import { loadProtos, serviceOf, ZNODE_SERVICE } from '@quorate/protocol/grpc';
 import type { History } from './history.ts';
 
@@ -190,10 +198,12 @@ export class UnaryRecording implements Recording {
   }
 }
 
-/** Only what the ensemble itself said of a call is known; a status of gRPC's own leaves a write unknown. */
+/** What the tree itself refuses, by gRPC's number. Any other status leaves a write unknown. */
+const REFUSALS: Readonly<Record<number, ErrorCode>> = { 5: 'NO_NODE', 10: 'BAD_VERSION' };
+
 function failureOf(error: ServiceError | null, isWriting: boolean): CoordinationError {
-  const isKnown = error !== null && [3, 5, 6, 9, 10].includes(error.code);
-  return new CoordinationError(isKnown ? 'BAD_VERSION' : 'CONNECTION_LOST', String(error), {
-    outcome: isWriting && !isKnown ? 'unknown' : 'not-applied',
+  const refusal = error === null ? undefined : REFUSALS[error.code];
+  return new CoordinationError(refusal ?? 'CONNECTION_LOST', String(error), {
+    outcome: isWriting && refusal === undefined ? 'unknown' : 'not-applied',
   });
 }

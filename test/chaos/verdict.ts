@@ -2,6 +2,7 @@
 
 import { leaderFaults, lockFaults, sideChannelFaults } from './analysis/exclusion.ts';
 import { ephemeralFaults, equalityFaults, lostWriteFaults, queueFaults } from './analysis/final.ts';
+import { linearizabilityFaults } from './analysis/linearizable.ts';
 import { realTimeFaults, sessionOrderFaults, VersionTable } from './analysis/registers.ts';
 import type { Final } from './final-state.ts';
 import { type Call, isAcknowledged } from './history.ts';
@@ -34,6 +35,7 @@ export function judge({
     'one leader an epoch': leaderFaults(sightings),
     'values and versions': table.faults,
     'real time': realTimeFaults(calls, table),
+    linearizability: linearizabilityFaults(calls),
     'session order': sessionOrderFaults(calls, table),
     'side channel': sideChannelFaults(rounds),
     'locks have one owner': lockFaults(locks),

@@ -74,13 +74,13 @@ export class Registers {
 
   async #make(generation: number): Promise<void> {
     const next: string[] = [];
+    this.#current = next;
     for (let i = 0; i < REGISTERS; i++) {
       const path = `/r/${generation}-${i}`;
       if ((await this.#maker.create(path, `${path}=new`)) === undefined) return;
       next.push(path);
+      this.paths.push(path);
     }
-    this.#current = next;
-    this.paths.push(...next);
   }
 
   pick(random: Random): string | undefined {
