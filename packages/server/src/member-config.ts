@@ -7,7 +7,7 @@ import { formatHostPort, type Ports, type ServerConfig } from './config/index.ts
 
 /** The core's configuration for one run. */
 export function memberConfigOf(config: ServerConfig): MemberConfig {
-  const { sid, members, timing, limits } = config;
+  const { sid, members, bootstrap, timing, limits } = config;
   const startMs = Date.now();
   const isStandalone = members.length === 0;
   return {
@@ -18,6 +18,7 @@ export function memberConfigOf(config: ServerConfig): MemberConfig {
     incarnation: startMs * 64 + randomInt(64),
     firstSessionId: firstSessionId(sid, startMs),
     seed: randomInt(0x7fff_ffff),
+    bootstrap,
     timing,
     limits,
   };

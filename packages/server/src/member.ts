@@ -83,6 +83,7 @@ export class Member {
   #lastPlace = '';
   #divergences = 0;
   #lastDivergence: string | undefined;
+  #lastWaiting: string | undefined;
   readonly #whenServing: Deferred;
 
   /** Use `startMember`. */
@@ -158,7 +159,7 @@ export class Member {
     }
     this.#state = 'running';
     this.#links?.start();
-    this.#healthTimer = setInterval(() => this.#setHealth(), HEALTH_MS).unref();
+    this.#healthTimer = setInterval(() => this.#look(), HEALTH_MS).unref();
     this.#statusChanged();
   }
 
@@ -295,6 +296,14 @@ export class Member {
     this.#lastPlace = place;
     this.#log.info('place', { phase, leader, serving });
     this.#options.onStatus?.(status);
+  }
+
+  #look(): void {
+    this.#setHealth();
+    const waiting = this.#driver.status?.waiting;
+    if (waiting === this.#lastWaiting) return;
+    this.#lastWaiting = waiting;
+    if (waiting !== undefined) this.#log.warn('waiting', { reason: waiting });
   }
 
   #setHealth(): void {

@@ -19,7 +19,7 @@ export function statusOf(
     flushedZxid: status.lastFlushed,
     serving: status.serving,
     hasQuorum: status.hasQuorum,
-    learners: status.learners.map(({ sid, acked, synced }) => ({ sid, ackedZxid: acked, synced })),
+    learners: status.learners.map(({ sid, acked, synced, votes }) => ({ sid, ackedZxid: acked, synced, votes })),
     sessions: status.sessions,
     znodes: status.znodes,
     ephemerals: status.ephemerals,
@@ -27,6 +27,8 @@ export function statusOf(
     outstanding: status.outstanding,
     diskFailed: status.diskFailed,
     digest: status.digest,
+    voteRight: status.voteRight ?? 'none',
+    waiting: status.waiting ?? '',
     ...about,
   };
 }

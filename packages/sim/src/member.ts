@@ -192,6 +192,7 @@ export class Member {
       incarnation: number,
       firstSessionId: firstSessionId(sid, wallMs),
       seed: random.next(),
+      bootstrap: false,
       timing: knobs.timing,
       limits: knobs.limits,
     });

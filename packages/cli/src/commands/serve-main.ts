@@ -40,10 +40,10 @@ export function buildServe(yargs: Argv): Argv {
       group: 'Operation:',
     });
   for (const name of KEY_NAMES) {
-    const { help, defaultText, group } = KEYS[name];
+    const { help, defaultText, group, isSwitch } = KEYS[name];
     built = built.option(flagName(name), {
       type: 'string',
-      requiresArg: true,
+      requiresArg: !isSwitch,
       describe: `${help} [default: ${defaultText}]`,
       group: `${group satisfies KeyGroup}:`,
     });

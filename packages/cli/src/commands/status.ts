@@ -61,11 +61,12 @@ function textOf(asked: Asked): string {
   const role = status.role === 'looking' ? `looking (${status.phase})` : status.role;
   const leader = status.leader === undefined ? 'no leader' : `leader ${status.leader}`;
   const serving = [status.serving ? 'serves reads' : 'does not serve', status.hasQuorum ? 'quorum' : 'no quorum'];
+  const waiting = status.waiting === '' ? '' : `  ${status.waiting}\n`;
   const disk = status.diskFailed === undefined ? '' : `  disk failed: ${status.diskFailed}`;
   const left = status.divergences === 0 ? '' : `  left service ${status.divergences} times: ${status.lastDivergence}`;
   return (
     `${server}  sid ${status.sid}  ${role}  ${leader}  epoch ${status.epoch}  zxid ${hex(status.zxid)}  ` +
-    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}${left}\n`
+    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}${left}\n${waiting}`
   );
 }
 

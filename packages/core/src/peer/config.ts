@@ -13,6 +13,8 @@ export interface MemberConfig {
   readonly firstSessionId: SessionId;
   /** Seed for the jitter of elections; the only randomness of the core. */
   readonly seed: number;
+  /** A quorum of voters with new disks may form a new ensemble without the rest. */
+  readonly bootstrap: boolean;
   readonly timing: Timing;
   readonly limits: Limits;
 }

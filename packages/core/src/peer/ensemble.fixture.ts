@@ -244,6 +244,7 @@ export class TestEnsemble {
       incarnation,
       firstSessionId: firstSessionId(sid, this.now.wallMs + incarnation),
       seed: sid,
+      bootstrap: false,
       timing: { ...DEFAULT_TIMING, ...timing },
       limits: { ...DEFAULT_LIMITS, ...limits },
     };

@@ -60,6 +60,7 @@ class Listener {
       incarnation: 1,
       firstSessionId: 1n as SessionId,
       seed: 1,
+      bootstrap: false,
       timing: DEFAULT_TIMING,
       limits: DEFAULT_LIMITS,
     });
@@ -169,6 +170,8 @@ const records = fc
 const session = fc.bigInt({ min: 0n, max: 3n }).map((id) => id as SessionId);
 const token = fc.uint8Array({ maxLength: 17 });
 const path = fc.constantFrom('/a', '/a/b', '', '//', '/zookeeper', '/a/../b', '/q-');
+const voteRight = fc.constantFrom('unformed' as const, 'held' as const, 'recovering' as const);
+const HELD = { voteRight: 'held', isEmpty: false } as const;
 const vote = fc.record({ leader: fc.constantFrom(0, 1, 2, 3, 4, 200), peerEpoch: epoch, zxid });
 const op: fc.Arbitrary<WriteRequest['op']> = fc.oneof(
   fc
@@ -200,8 +203,12 @@ const message: fc.Arbitrary<PeerMessage> = fc.oneof(
     state: fc.constantFrom('looking' as const, 'following' as const, 'leading' as const, 'observing' as const),
     round: fc.oneof(fc.integer({ min: 0, max: 9 }), fc.constant(2 ** 48)),
     vote,
+    voteRight,
+    isEmpty: fc.boolean(),
   }),
-  epoch.map((one) => ({ kind: 'followerInfo' as const, acceptedEpoch: one })),
+  fc.record({ kind: fc.constant('followerInfo' as const), acceptedEpoch: epoch, voteRight }),
+  fc.constantFrom({ kind: 'voteClaim' as const }, { kind: 'voteTaken' as const }),
+  zxid.map((one) => ({ kind: 'voteGrant' as const, zxid: one })),
   epoch.map((one) => ({ kind: 'leaderInfo' as const, epoch: one })),
   fc.record({ kind: fc.constant('ackEpoch' as const), currentEpoch: epoch, lastZxid: zxid, counted: fc.boolean() }),
   zxid.map((one) => ({ kind: 'truncate' as const, after: one })),
@@ -237,8 +244,9 @@ const SANE: readonly ((listener: Listener) => void)[] = [
   (listener) => {
     const { lastLogged, epoch: peerEpoch } = listener.peer.status;
     const better = { leader: 3, peerEpoch, zxid: lastLogged };
-    for (const sid of [1, 3]) listener.hear(sid, { kind: 'notification', state: 'looking', round: 1, vote: better });
-    listener.hear(3, { kind: 'notification', state: 'leading', round: 1, vote: better });
+    for (const sid of [1, 3])
+      listener.hear(sid, { kind: 'notification', state: 'looking', round: 1, vote: better, ...HELD });
+    listener.hear(3, { kind: 'notification', state: 'leading', round: 1, vote: better, ...HELD });
   },
   (listener) => {
     listener.hear(3, { kind: 'leaderInfo', epoch: listener.peer.status.acceptedEpoch + 1 });
@@ -260,8 +268,8 @@ const SANE: readonly ((listener: Listener) => void)[] = [
     const { lastLogged, epoch: peerEpoch, acceptedEpoch } = listener.peer.status;
     const own = { leader: OWN, peerEpoch, zxid: lastLogged };
     const round = 5 + acceptedEpoch;
-    for (const sid of [1, 3]) listener.hear(sid, { kind: 'notification', state: 'looking', round, vote: own });
-    listener.hear(1, { kind: 'followerInfo', acceptedEpoch });
+    for (const sid of [1, 3]) listener.hear(sid, { kind: 'notification', state: 'looking', round, vote: own, ...HELD });
+    listener.hear(1, { kind: 'followerInfo', acceptedEpoch, voteRight: 'held' });
     listener.work(99);
   },
   (listener) => {

@@ -1,7 +1,7 @@
 /** What a member tells about itself: for ClusterService, health, metrics and the simulator's checkers. Changes nothing. */
 import type { Epoch, Sid, Zxid } from '@quorate/protocol';
 import type { Entry } from '../pipeline/entry.ts';
-import type { LearnerStatus, ZabPhase, ZabStatus } from '../zab/config.ts';
+import type { LearnerStatus, VoteRight, ZabPhase, ZabStatus } from '../zab/config.ts';
 import type { ServerState } from '../zab/messages.ts';
 import type { MemberConfig } from './config.ts';
 import type { Routing } from './routing.ts';
@@ -39,6 +39,10 @@ export interface MemberStatus {
   readonly serving: boolean;
   /** Writes can be ordered, as far as this member knows. */
   readonly hasQuorum: boolean;
+  /** Whether this member counts as the voter that it is; undefined on an observer. */
+  readonly voteRight: VoteRight | undefined;
+  /** Why it is not part of a quorum, or does not vote, where an election alone does not help: a sentence for people. */
+  readonly waiting: string | undefined;
   /** On a leader: its learners. Empty elsewhere. */
   readonly learners: readonly LearnerStatus[];
 }
@@ -77,6 +81,8 @@ export function memberStatus({ config, zab, entry, routing, diskFailed }: Status
     diskFailed,
     serving: routing.readFault(entry.host.now().monotonicMs) === undefined,
     hasQuorum: zab.hasQuorum && routing.standing.kind !== 'looking',
+    voteRight: zab.voteRight,
+    waiting: zab.waiting,
     learners: zab.learners,
   };
 }

@@ -45,6 +45,7 @@ class Surroundings {
       incarnation: 1,
       firstSessionId: 1n as SessionId,
       seed: 1,
+      bootstrap: false,
       timing: DEFAULT_TIMING,
       limits: { ...DEFAULT_LIMITS, checkpointTxns: 1 },
     };

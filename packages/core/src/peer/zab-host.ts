@@ -8,6 +8,7 @@ import { finish } from '../pipeline/finish.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import { TreeLoader } from '../tree/tree-loader.ts';
 import { decodeTxn } from '../tree/txn-codec.ts';
+import type { VoteRight } from '../zab/config.ts';
 import type { Standing, StorageCommand, ZabHost } from '../zab/host.ts';
 import type { LogRecord, StateRecord, ZabMessage } from '../zab/messages.ts';
 import type { Checkpointing } from './checkpointing.ts';
@@ -123,6 +124,12 @@ export class MemberZabHost implements ZabHost {
   leadershipConfirmed(seq: number): void {
     const { routing, now } = this.#parts;
     routing.confirmed(seq, now());
+  }
+
+  voteRightChanged(voteRight: VoteRight, reason: string): void {
+    const { outbox } = this.#parts;
+    outbox.push({ kind: 'trace', name: 'voteRight', fields: { voteRight, reason } });
+    outbox.push({ kind: 'statusChanged' });
   }
 
   fail(reason: string): void {

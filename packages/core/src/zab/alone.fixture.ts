@@ -5,6 +5,9 @@ import type { Standing, StorageCommand, ZabHost } from './host.ts';
 import type { LogRecord, Vote, ZabMessage } from './messages.ts';
 import { Zab } from './zab.ts';
 
+/** What a voter in good order says of its right. */
+export const HELD = { voteRight: 'held', isEmpty: false } as const;
+
 /** One Zab whose surroundings are this test: what it says and asks of the disk is kept, and nothing is answered by itself. */
 export class Alone implements ZabHost {
   readonly said: { to: Sid; message: ZabMessage }[] = [];
@@ -36,7 +39,10 @@ export class Alone implements ZabHost {
       records: [],
       committed: ZERO_ZXID,
     };
-    this.zab = new Zab({ sid, voters, observers: [], timing, limits }, this, { ...start, ...recovered });
+    this.zab = new Zab({ sid, voters, observers: [], timing, bootstrap: false, limits }, this, {
+      ...start,
+      ...recovered,
+    });
     this.zab.start(0);
     for (const other of voters) if (other !== sid) this.zab.linkUp(other, other, 0);
     this.take();
@@ -46,7 +52,7 @@ export class Alone implements ZabHost {
     this.zab.message(from, from, message, this.nowMs);
   }
   vote(from: Sid, vote: Vote, round = 1): void {
-    this.hear(from, { kind: 'notification', state: 'looking', round, vote });
+    this.hear(from, { kind: 'notification', state: 'looking', round, vote, ...HELD });
   }
   /** The disk has done everything so far. */
   done(): void {
@@ -88,6 +94,7 @@ export class Alone implements ZabHost {
   leadershipConfirmed(seq: number): void {
     this.confirmed = seq;
   }
+  voteRightChanged(): void {}
   fail(reason: string): void {
     throw new Error(reason);
   }
@@ -101,6 +108,7 @@ export const leading = (leader: Sid, peerEpoch = 0): ZabMessage => ({
   state: 'leading',
   round: 1,
   vote: { leader, peerEpoch, zxid: ZERO_ZXID },
+  ...HELD,
 });
 export const record = (zxid: Zxid): LogRecord => ({ zxid, payload: new Uint8Array() });
 
@@ -126,7 +134,7 @@ export function elected(recovered: Partial<ZabRecovered> = {}): Alone {
   };
   member.vote(1, vote);
   member.vote(2, vote);
-  member.hear(1, { kind: 'followerInfo', acceptedEpoch: 0 });
+  member.hear(1, { kind: 'followerInfo', acceptedEpoch: 0, voteRight: 'held' });
   member.done();
   member.take();
   return member;

@@ -7,7 +7,7 @@
 import { assert, COUNTER_MAX, counterOf, epochOf, formatZxid, makeZxid, nextZxid, type Zxid } from '@quorate/protocol';
 import type { ZabContext } from './context.ts';
 import { commitFault, recordsFault } from './fit.ts';
-import { dropLearner, type Leadership, type Learner } from './leadership.ts';
+import { countedLearner, dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
 import { isQuorum, reachedByQuorum } from './quorum.ts';
@@ -60,7 +60,7 @@ export function flushLeader(context: ZabContext, leadership: Leadership): void {
 export function ping(context: ZabContext, leadership: Leadership): void {
   leadership.pingDue = false;
   leadership.pingedMs = context.nowMs;
-  const seq = ++leadership.pingSeq;
+  const seq = leadership.nextPing(context.nowMs);
   for (const learner of leadership.learners.values()) {
     if (learner.stage === 'informed') continue;
     context.host.send(learner.sid, learner.link, { kind: 'ping', seq });
@@ -76,7 +76,7 @@ export function commitByQuorum(context: ZabContext, leadership: Leadership): voi
   if (!leadership.isEstablished) return;
   const reached = reachedByQuorum<bigint>(config.voters, (sid) => {
     if (sid === config.sid) return history.flushed;
-    const learner = leadership.learners.get(sid);
+    const learner = countedLearner(context, leadership, sid);
     return learner?.stage === 'active' ? learner.acked : 0n;
   }) as Zxid;
   if (reached <= history.committed) return;
@@ -91,7 +91,7 @@ export function commitByQuorum(context: ZabContext, leadership: Leadership): voi
 export function isHeardByQuorum(context: ZabContext, leadership: Leadership, withinMs: number): boolean {
   return isQuorum(context.config.voters, (sid) => {
     if (sid === context.config.sid) return true;
-    const learner = leadership.learners.get(sid);
+    const learner = countedLearner(context, leadership, sid);
     return learner?.stage === 'active' && context.nowMs - learner.heardMs <= withinMs;
   });
 }
@@ -106,7 +106,11 @@ export function takeFromLearner(
   if (message.kind === 'pong') {
     if (message.seq > leadership.pingSeq) {
       dropLearner(context, leadership, learner, `pong ${message.seq}, the last ping was ${leadership.pingSeq}`);
-    } else if (message.seq > learner.pong) learner.pong = message.seq;
+      return;
+    }
+    if (message.seq > learner.pong) learner.pong = message.seq;
+    const sentMs = leadership.pingSentMs(message.seq);
+    if (sentMs !== undefined && sentMs > learner.answeredMs) learner.answeredMs = sentMs;
     return;
   }
   const { zxid } = message;
@@ -123,7 +127,7 @@ export function takeFromLearner(
 export function confirmedPing(context: ZabContext, leadership: Leadership): number {
   return reachedByQuorum<number>(context.config.voters, (sid) => {
     if (sid === context.config.sid) return leadership.pingSeq;
-    const learner = leadership.learners.get(sid);
+    const learner = countedLearner(context, leadership, sid);
     return learner?.stage === 'active' ? learner.pong : 0;
   });
 }

@@ -7,6 +7,8 @@ export interface ZabConfig {
   readonly voters: readonly Sid[];
   readonly observers: readonly Sid[];
   readonly timing: ZabTiming;
+  /** A quorum of empty voters may form a new ensemble without the rest. */
+  readonly bootstrap: boolean;
   readonly limits: {
     readonly historyBytesMax: number;
     readonly syncMessageBytes: number;
@@ -65,10 +67,16 @@ export interface ZabStatus {
   readonly learners: readonly LearnerStatus[];
   /** On a leader: enough voters were heard from lately. On a learner: it is synchronized. */
   readonly hasQuorum: boolean;
+  /** Undefined on an observer, which has none to lose. */
+  readonly voteRight: VoteRight | undefined;
+  /** Why it is not part of a quorum, or has no vote, where an election alone does not help: a sentence for people. */
+  readonly waiting: string | undefined;
 }
 
 export interface LearnerStatus {
   readonly sid: Sid;
   readonly acked: Zxid;
   readonly synced: boolean;
+  /** Its acknowledgements count. */
+  readonly votes: boolean;
 }

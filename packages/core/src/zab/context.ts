@@ -2,15 +2,16 @@
  * What every phase of the agreement shares: configuration, history, disk, epochs, links, the member's present role.
  * Epochs are raised in memory when their save is handed to the disk; whatever is said because of them waits for it.
  */
-import { assert, type Epoch, type Sid, type Zxid } from '@quorate/protocol';
+import { assert, type Epoch, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { VoteRight, ZabConfig, ZabRecovered } from './config.ts';
-import { Disk } from './disk.ts';
+import { Disk, type Promises } from './disk.ts';
 import type { Election } from './election.ts';
 import { History } from './history.ts';
 import type { ZabHost } from './host.ts';
 import type { Leadership } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { ServerState, Vote, ZabMessage } from './messages.ts';
+import { Rights } from './rights.ts';
 
 export type Role =
   | { readonly kind: 'looking'; readonly election: Election }
@@ -26,8 +27,14 @@ export class ZabContext {
   readonly links = new Map<Sid, number>();
   acceptedEpoch: Epoch;
   currentEpoch: Epoch;
-  /** Raised in memory when its save is handed to the disk, as the epochs are. */
+  /** In force: on disk, save that losing it needs no waiting. */
   voteRight: VoteRight;
+  /** What is on disk as soon as the disk has done its work. */
+  savedRight: VoteRight;
+  /** What the other voters say of their right. */
+  readonly rights = new Rights();
+  /** When this run began. */
+  startedMs = 0;
   /** The highest epoch that any learner said it had promised: the next epoch of this member is above it. */
   epochFloor: Epoch = 0;
   /** Whom the last leader named as it left; preferred among equal votes of the election that followed. */
@@ -55,6 +62,7 @@ export class ZabContext {
     this.acceptedEpoch = recovered.acceptedEpoch;
     this.currentEpoch = recovered.currentEpoch;
     this.voteRight = recovered.voteRight;
+    this.savedRight = recovered.voteRight;
     this.checkpoint = recovered.baseZxid;
     this.history = new History(recovered.baseZxid);
     for (const record of recovered.records) this.history.append(record);
@@ -68,6 +76,32 @@ export class ZabContext {
     return this.isVoting(this.config.sid);
   }
 
+  /** A voter that counts. */
+  get hasVote(): boolean {
+    return this.isVoter && this.voteRight === 'held';
+  }
+
+  /** No data, and no epoch was ever promised. */
+  get isEmpty(): boolean {
+    return this.acceptedEpoch === 0 && this.history.last === ZERO_ZXID;
+  }
+
+  /** What goes to disk with every save. */
+  get promises(): Promises {
+    return { acceptedEpoch: this.acceptedEpoch, currentEpoch: this.currentEpoch, voteRight: this.savedRight };
+  }
+
+  /** No leader counts what a learner said longer ago than this. */
+  get wordBoundMs(): number {
+    const { syncTimeoutMs, initTimeoutMs } = this.config.timing;
+    return Math.max(syncTimeoutMs, initTimeoutMs);
+  }
+
+  /** So long after its start nobody counts a word of this member's former life, with clocks that differ by a factor of two. */
+  get formerLifeMs(): number {
+    return 2 * this.wordBoundMs;
+  }
+
   isVoting(sid: Sid): boolean {
     return this.config.voters.includes(sid);
   }
@@ -79,7 +113,8 @@ export class ZabContext {
   }
 
   notify(sid: Sid, state: ServerState, vote: Vote): void {
-    this.send(sid, { kind: 'notification', state, round: this.round, vote });
+    const { round, voteRight, isEmpty } = this;
+    this.send(sid, { kind: 'notification', state, round, vote, voteRight, isEmpty });
   }
 
   /** Tells every connected member where this one stands. */

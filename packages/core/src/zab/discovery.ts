@@ -12,7 +12,8 @@
  */
 import { assert, EPOCH_MAX, type Epoch, formatZxid, type Sid, type Zxid } from '@quorate/protocol';
 import type { ZabContext } from './context.ts';
-import { dropLearner, type Leadership, type Learner } from './leadership.ts';
+import type { EarlyFollower } from './election.ts';
+import { countedLearner, dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
 import { isQuorum } from './quorum.ts';
@@ -22,12 +23,12 @@ import { fault, GO_ON, giveUp, type Verdict } from './verdict.ts';
 export function takeFollowerInfo(
   context: ZabContext,
   leadership: Leadership,
-  from: { readonly sid: Sid; readonly link: number; readonly acceptedEpoch: Epoch },
+  from: EarlyFollower,
   onPromised: () => void,
 ): Verdict {
   const before = leadership.learners.get(from.sid);
   if (before !== undefined) dropLearner(context, leadership, before);
-  const votes = context.isVoting(from.sid);
+  const votes = context.isVoting(from.sid) && from.voteRight === 'held';
   const isAhead = leadership.epoch !== undefined && from.acceptedEpoch > leadership.epoch;
   const isLost = votes && hasLostPromise(context, leadership, from);
   const learner = leadership.add(from.sid, from.link, votes, from.acceptedEpoch, context.nowMs);
@@ -46,7 +47,7 @@ export function takeFollowerInfo(
   }
   if (isLost) return giveUp(`the promise of member ${from.sid} was lost on its way, and cannot be given again`);
   if (leadership.epoch === undefined) return decideEpoch(context, leadership, onPromised);
-  if (leadership.epochAcks.has(context.config.sid)) tellEpoch(context, leadership, learner);
+  if (leadership.hasPromised) tellEpoch(context, leadership, learner);
   return GO_ON;
 }
 
@@ -59,17 +60,13 @@ function hasLostPromise(
   leadership: Leadership,
   from: { readonly sid: Sid; readonly acceptedEpoch: Epoch },
 ): boolean {
-  return (
-    from.acceptedEpoch === leadership.epoch &&
-    !leadership.epochAcks.has(from.sid) &&
-    !isEpochAgreed(context, leadership)
-  );
+  return from.acceptedEpoch === leadership.epoch && !isEpochAgreed(context, leadership);
 }
 
 /** Leader: fixes the epoch as soon as a quorum is here. Also called at the start: one voter alone is a quorum. */
 export function decideEpoch(context: ZabContext, leadership: Leadership, onPromised: () => void): Verdict {
   const { config } = context;
-  const isHere = (sid: Sid): boolean => sid === config.sid || leadership.learners.has(sid);
+  const isHere = (sid: Sid): boolean => sid === config.sid || leadership.learners.get(sid)?.votes === true;
   if (leadership.epoch !== undefined || !isQuorum(config.voters, isHere)) return GO_ON;
   const highest = Math.max(context.acceptedEpoch, context.epochFloor);
   if (highest >= EPOCH_MAX) {
@@ -81,17 +78,22 @@ export function decideEpoch(context: ZabContext, leadership: Leadership, onPromi
   context.acceptedEpoch = epoch;
   context.host.trace('epochProposed', { epoch });
   // Z2: the epoch is on the leader's own disk before anyone hears of it (ZOOKEEPER-1291).
-  context.disk.saveEpochs(context, () => {
+  context.disk.saveEpochs(context.promises, () => {
     if (leadership.isOver) return;
-    leadership.epochAcks.add(config.sid);
+    leadership.hasPromised = true;
     for (const learner of leadership.learners.values()) tellEpoch(context, leadership, learner);
     onPromised();
   });
   return GO_ON;
 }
 
-function tellEpoch(context: ZabContext, leadership: Leadership, learner: Learner): void {
-  if (learner.stage !== 'informed') return;
+/**
+ * Leader: tells a learner the epoch. One that does not count is told when the epoch is established: before, it might promise
+ * and adopt an epoch that comes to nothing, and be locked out of the one that does.
+ */
+export function tellEpoch(context: ZabContext, leadership: Leadership, learner: Learner): void {
+  if (learner.stage !== 'informed' || !(learner.votes || leadership.isEstablished)) return;
+  learner.toldMs = context.nowMs;
   learner.stage = 'promised';
   context.host.send(learner.sid, learner.link, { kind: 'leaderInfo', epoch: leadership.establishedEpoch });
 }
@@ -117,12 +119,19 @@ export function takeAckEpoch(
   }
   learner.stage = 'acked';
   learner.lastZxid = message.lastZxid;
-  if (learner.votes && message.counted) leadership.epochAcks.add(learner.sid);
+  learner.answeredMs = Math.max(learner.answeredMs, learner.toldMs);
+  if (message.counted) learner.hasPromised = true;
   return GO_ON;
 }
 
+/** Once it is agreed it stays so: those that promised cannot take it back. */
 export function isEpochAgreed(context: ZabContext, leadership: Leadership): boolean {
-  return isQuorum(context.config.voters, (sid) => leadership.epochAcks.has(sid));
+  if (leadership.isSynchronizing) return true;
+  return isQuorum(context.config.voters, (sid) =>
+    sid === context.config.sid
+      ? leadership.hasPromised
+      : countedLearner(context, leadership, sid)?.hasPromised === true,
+  );
 }
 
 /** Learner: the leader's epoch. Never follows an epoch below the one it promised. */
@@ -140,7 +149,7 @@ export function takeLeaderInfo(context: ZabContext, learnership: Learnership, ep
   const { currentEpoch } = context;
   const lastZxid: Zxid = context.history.last;
   // Z2: the promise is on disk before it is given.
-  context.disk.saveEpochs(context, () => {
+  context.disk.saveEpochs(context.promises, () => {
     if (learnership.isOver) return;
     assert(
       context.history.last === lastZxid,

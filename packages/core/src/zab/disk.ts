@@ -18,7 +18,7 @@ interface Flushing {
   readonly zxid: Zxid;
 }
 
-/** What is saved together. `ZabContext` fits it. */
+/** What is saved together. */
 export interface Promises {
   readonly acceptedEpoch: Epoch;
   readonly currentEpoch: Epoch;

@@ -8,6 +8,7 @@
  * Source: reference §9.2.
  */
 import type { Sid } from '@quorate/protocol';
+import type { VoteRight } from './config.ts';
 import type { ZabContext } from './context.ts';
 import type { ServerState, Vote, ZabMessage } from './messages.ts';
 
@@ -18,6 +19,7 @@ export interface EarlyFollower {
   readonly sid: Sid;
   readonly link: number;
   readonly acceptedEpoch: number;
+  readonly voteRight: VoteRight;
 }
 
 /** True when `a` is to be preferred to `b`. */
@@ -33,7 +35,7 @@ export function isSameVote(a: Vote, b: Vote): boolean {
 
 export class Election {
   readonly #context: ZabContext;
-  /** Undefined on an observer, and on a member about to stop: it only listens. */
+  /** Undefined without a vote, and on a member about to stop: it only listens. */
   #vote: Vote | undefined;
   /** Votes of this round, this member's own not included. */
   readonly #votes = new Map<Sid, Vote>();
@@ -70,6 +72,13 @@ export class Election {
     if (this.#vote?.leader === sid) this.#restart();
   }
 
+  /** This member's right to vote has changed, or come to be known. */
+  rightChanged(): void {
+    const vote = this.#ownVote();
+    if (vote !== undefined && this.#vote === undefined) this.#adopt(vote);
+    else this.#context.notifyAll('looking', this.vote);
+  }
+
   followerInfo(early: EarlyFollower): void {
     this.#early.set(early.sid, early);
   }
@@ -77,12 +86,15 @@ export class Election {
   /** Returns the leader when this notification shows it: one that leads already. */
   notification(from: Sid, message: Notification): Sid | undefined {
     const { state, round, vote } = message;
-    if (state === 'leading') return this.#context.isVoting(from) ? from : undefined;
-    if (!this.#context.isVoting(from)) {
-      if (state === 'looking') this.#context.notify(from, 'looking', this.vote);
+    if (state === 'leading') return this.#context.isVoting(from) && this.#mayFollow ? from : undefined;
+    if (state === 'looking') this.#early.delete(from);
+    if (!this.#context.isVoting(from) || message.voteRight !== 'held') {
+      this.#votes.delete(from);
+      if (this.#vote?.leader === from) this.#restart();
+      // Two that have no vote would answer each other for ever.
+      if (state === 'looking' && this.#vote !== undefined) this.#context.notify(from, 'looking', this.vote);
       return undefined;
     }
-    if (state === 'looking') this.#early.delete(from);
     if (this.#vote !== undefined && this.#isCandidate(vote.leader)) this.#take(from, state, round, vote);
     return undefined;
   }
@@ -101,7 +113,10 @@ export class Election {
       this.#agreedMs = undefined;
       return undefined;
     }
-    const allHeard = config.voters.every((sid) => sid === config.sid || !links.has(sid) || this.#votes.has(sid));
+    const { rights } = this.#context;
+    const allHeard = config.voters.every(
+      (sid) => sid === config.sid || !links.has(sid) || this.#votes.has(sid) || rights.isWithout(sid),
+    );
     this.#agreedMs ??= nowMs;
     if (allHeard || nowMs - this.#agreedMs >= config.timing.electionSettleMs) return own.leader;
     return undefined;
@@ -156,8 +171,8 @@ export class Election {
   /** What this member votes for in a new round: itself, or the successor that the last leader named. */
   #firstVote(): Vote | undefined {
     const own = this.#ownVote();
-    const { successor, isVoter } = this.#context;
-    if (!isVoter || successor === undefined || !this.#isCandidate(successor.leader)) return own;
+    const { successor, hasVote } = this.#context;
+    if (!hasVote || successor === undefined || !this.#isCandidate(successor.leader)) return own;
     return own === undefined || this.#isBetter(successor, own) ? successor : own;
   }
 
@@ -170,12 +185,18 @@ export class Election {
   }
 
   #ownVote(): Vote | undefined {
-    const { config, currentEpoch, history, isVoter, isAbstaining } = this.#context;
-    return isVoter && !isAbstaining ? { leader: config.sid, peerEpoch: currentEpoch, zxid: history.last } : undefined;
+    const { config, currentEpoch, history, hasVote, isAbstaining } = this.#context;
+    return hasVote && !isAbstaining ? { leader: config.sid, peerEpoch: currentEpoch, zxid: history.last } : undefined;
   }
 
   #isCandidate(sid: Sid): boolean {
     const context = this.#context;
-    return sid === context.config.sid || (context.isVoting(sid) && context.links.has(sid));
+    if (sid === context.config.sid) return context.hasVote;
+    return context.isVoting(sid) && context.links.has(sid) && !context.rights.isWithout(sid);
+  }
+
+  /** A voter that does not know yet whether it is new or was lost follows nobody. */
+  get #mayFollow(): boolean {
+    return !this.#context.isVoter || this.#context.voteRight !== 'unformed';
   }
 }

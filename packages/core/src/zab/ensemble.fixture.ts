@@ -2,10 +2,11 @@
  * An ensemble of Zabs for tests: instant links and disks unless a test holds them, and a written record of what was said.
  * Not a mock: hosts that keep a real log, real epochs and a real state, in memory, and lose what was not synced in a crash.
  */
-import { formatZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { VoteRight, ZabRecovered } from './config.ts';
 import type { Standing, StorageCommand, ZabHost } from './host.ts';
 import type { LogRecord, StateRecord, ZabMessage } from './messages.ts';
+import { describeMessage } from './transcript.fixture.ts';
 import { Zab } from './zab.ts';
 
 interface Work {
@@ -21,7 +22,7 @@ export class FixtureMember implements ZabHost {
   log: LogRecord[] = [];
   acceptedEpoch = 0;
   currentEpoch = 0;
-  voteRight: VoteRight = 'unformed';
+  voteRight: VoteRight = 'held';
   stateZxid: Zxid = ZERO_ZXID;
   state: LogRecord[] = [];
   committedHint: Zxid = ZERO_ZXID;
@@ -48,7 +49,7 @@ export class FixtureMember implements ZabHost {
     this.sid = sid;
     this.acceptedEpoch = recovered?.acceptedEpoch ?? 0;
     this.currentEpoch = recovered?.currentEpoch ?? 0;
-    this.voteRight = recovered?.voteRight ?? 'unformed';
+    this.voteRight = recovered?.voteRight ?? 'held';
     this.stateZxid = recovered?.baseZxid ?? ZERO_ZXID;
     this.log = [...(recovered?.records ?? [])];
     this.zab = this.#boot();
@@ -74,10 +75,26 @@ export class FixtureMember implements ZabHost {
     for (const other of this.ensemble.members.values()) this.ensemble.cut(this.sid, other.sid);
   }
 
-  restart(): void {
-    this.isUp = true;
+  /** The disk is replaced by an empty one, while the member is down. */
+  wipe(voteRight: VoteRight): void {
+    this.voteRight = voteRight;
+    this.acceptedEpoch = 0;
+    this.currentEpoch = 0;
+    this.stateZxid = ZERO_ZXID;
+    this.committedHint = ZERO_ZXID;
+    this.state = [];
+    this.log = [];
+  }
+
+  /** A new run from what the disk holds; not started yet. */
+  reboot(): void {
     this.delivered = [...this.state];
     this.zab = this.#boot();
+  }
+
+  restart(): void {
+    this.isUp = true;
+    this.reboot();
     this.zab.start(this.ensemble.nowMs);
     for (const other of this.ensemble.members.values()) if (other !== this) this.ensemble.heal(this.sid, other.sid);
   }
@@ -184,6 +201,9 @@ export class FixtureMember implements ZabHost {
   installAbort(): void {
     this.#incoming = [];
   }
+  voteRightChanged(voteRight: VoteRight): void {
+    this.ensemble.say(`${this.sid} is ${voteRight}`);
+  }
   leadershipConfirmed(seq: number): void {
     this.confirmed = seq;
   }
@@ -208,6 +228,7 @@ export class FixtureEnsemble {
     voters: Sid[];
     observers: Sid[];
     timing: typeof TIMING;
+    bootstrap: boolean;
     limits: { historyBytesMax: number; syncMessageBytes: number; epochTxnsMax: number };
   };
   #mail: Mail[] = [];
@@ -219,6 +240,7 @@ export class FixtureEnsemble {
       voters,
       observers,
       timing: TIMING,
+      bootstrap: false,
       limits: { historyBytesMax, syncMessageBytes: 2 ** 20, epochTxnsMax: 2 ** 32 - 2 ** 20 },
     };
     for (const sid of [...voters, ...observers]) this.members.set(sid, new FixtureMember(this, sid));
@@ -276,7 +298,7 @@ export class FixtureEnsemble {
 
   send(from: Sid, to: Sid, link: number, message: ZabMessage): void {
     if (this.#links.get(pair(from, to)) !== link) return;
-    this.say(`${from} → ${to} ${describe(message)}`);
+    this.say(`${from} → ${to} ${describeMessage(message)}`);
     this.#mail.push({ from, to, link, message });
   }
 
@@ -360,23 +382,4 @@ function key(zxid: Zxid): Uint8Array {
 
 function zxidOf(stateKey: Uint8Array): Zxid {
   return BigInt(`0x${String.fromCharCode(...stateKey)}`) as Zxid;
-}
-
-function describe(message: ZabMessage): string {
-  const fields = Object.entries(message).filter(([name]) => name !== 'kind');
-  return [message.kind, ...fields.map(([name, value]) => `${name}=${show(value)}`)].join(' ');
-}
-
-function show(value: unknown): string {
-  if (typeof value === 'bigint') return formatZxid(value);
-  if (Array.isArray(value)) {
-    const items = value as readonly (LogRecord | StateRecord)[];
-    return `[${items.map((item) => show('zxid' in item ? item.zxid : String.fromCharCode(...item.key))).join(' ')}]`;
-  }
-  if (typeof value === 'object' && value !== null) {
-    return `(${Object.entries(value)
-      .map(([name, field]) => `${name}=${show(field)}`)
-      .join(' ')})`;
-  }
-  return String(value);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HELD } from './alone.fixture.ts';
 import { bytes, FixtureEnsemble, type FixtureMember } from './ensemble.fixture.ts';
 import { HAND_OVER_MS } from './hand-over.ts';
 
@@ -107,7 +108,8 @@ describe('the preference for a successor', () => {
     ensemble.transcript();
     // Member 2 is told of a successor that is behind.
     const vote = { leader: 1, peerEpoch: 1, zxid: ensemble.member(1).zab.lastLogged };
-    ensemble.send(5, 2, ensemble.linkBetween(5, 2), { kind: 'notification', state: 'looking', round: 9, vote });
+    const named = { kind: 'notification', state: 'looking', round: 9, vote, ...HELD } as const;
+    ensemble.send(5, 2, ensemble.linkBetween(5, 2), named);
     old.crash();
     ensemble.advance(2_000);
     expect(leaderOf(ensemble).sid).not.toBe(1);

@@ -66,6 +66,8 @@ export interface ZabHost {
   installAbort(): void;
   /** The leadership of this epoch was confirmed by a quorum after round `seq` was begun. */
   leadershipConfirmed(seq: number): void;
+  /** This member's right to vote has changed, for the reason given. */
+  voteRightChanged(voteRight: VoteRight, reason: string): void;
   /** The member cannot go on: a broken promise of the disk or of another member. */
   fail(reason: string): void;
   trace(name: string, fields: Readonly<Record<string, string | number | bigint | boolean>>): void;

@@ -16,10 +16,15 @@ import type { Vote } from './messages.ts';
  */
 export type LearnerStage = 'informed' | 'promised' | 'acked' | 'streaming' | 'catchingUp' | 'synchronizing' | 'active';
 
+/** Sending times of pings are remembered this exactly, ms, and so many of them. */
+const PING_MARK_MS = 50;
+const PING_MARKS_MAX = 256;
+
 export interface Learner {
   readonly sid: Sid;
   readonly link: number;
-  readonly votes: boolean;
+  /** A voter that holds its right. A learner that lost its disk gains it in the conversation. */
+  votes: boolean;
   readonly acceptedEpoch: Epoch;
   stage: LearnerStage;
   /** Last zxid of its log when it accepted the epoch. */
@@ -35,6 +40,17 @@ export interface Learner {
   /** The last ping it answered. */
   pong: number;
   heardMs: number;
+  /** When the epoch was told to it. */
+  toldMs: number;
+  /** It accepted the epoch, counted. */
+  hasPromised: boolean;
+  /**
+   * When this member sent the last question that it has answered. What it says is not older: a message may have lain in a
+   * buffer while this member stood still, and its sender may be gone since.
+   */
+  answeredMs: number;
+  /** Its claim to have its vote back: the ping that a quorum has to answer first. */
+  claim: 'none' | number | 'granted';
   /** Number of the snapshot stream under way to it. */
   stream: number | undefined;
   /** The portion of history under way to it: what follows is held under `pin` until it has answered this ping. */
@@ -48,15 +64,17 @@ export class Leadership {
   readonly summary: { readonly currentEpoch: Epoch; readonly lastZxid: Zxid };
   /** Undefined until a quorum has connected. */
   epoch: Epoch | undefined;
-  /** Voters that accepted the epoch, this member included once it is on its own disk. */
-  readonly epochAcks = new Set<Sid>();
-  /** Voters whose disk holds the whole history and then the epoch. */
-  readonly newLeaderAcks = new Set<Sid>();
+  /** The epoch is accepted on this member's own disk. */
+  hasPromised = false;
+  /** The whole history and then the epoch are on this member's own disk. */
+  hasAdopted = false;
   isSynchronizing = false;
   isEstablished = false;
   /** When a quorum of voters was known to be there last. */
   quorumMs: number;
   pingSeq = 0;
+  /** When pings were sent, oldest first; of several in quick succession the first. */
+  readonly #pings: { readonly seq: number; readonly ms: number }[] = [];
   pingedMs: number;
   /** A ping is to be sent at the end of this turn, for a confirmation that was asked for. */
   pingDue = false;
@@ -93,6 +111,10 @@ export class Leadership {
       acked: ZERO_ZXID,
       pong: 0,
       heardMs: nowMs,
+      toldMs: nowMs,
+      hasPromised: false,
+      answeredMs: Number.NEGATIVE_INFINITY,
+      claim: 'none',
       stream: undefined,
       portion: undefined,
     };
@@ -100,11 +122,35 @@ export class Leadership {
     return learner;
   }
 
+  /** Numbers a ping that is sent now. */
+  nextPing(nowMs: number): number {
+    const seq = ++this.pingSeq;
+    const last = this.#pings.at(-1);
+    if (last === undefined || nowMs - last.ms >= PING_MARK_MS) this.#pings.push({ seq, ms: nowMs });
+    if (this.#pings.length > PING_MARKS_MAX) this.#pings.shift();
+    return seq;
+  }
+
+  /** When ping `seq` was sent, or a little earlier; undefined when that was too long ago. */
+  pingSentMs(seq: number): number | undefined {
+    return this.#pings.findLast((ping) => ping.seq <= seq)?.ms;
+  }
+
   /** The learner whose snapshot has this stream number. */
   byStream(stream: number): Learner | undefined {
     for (const learner of this.learners.values()) if (learner.stream === stream) return learner;
     return undefined;
   }
+}
+
+/**
+ * The learner of that sid when its word counts now: a voter that holds its right, in its present conversation, and not
+ * silent for longer than `wordBoundMs`. Looked at whenever something is counted: ticks may come late.
+ */
+export function countedLearner(context: ZabContext, leadership: Leadership, sid: Sid): Learner | undefined {
+  const learner = leadership.learners.get(sid);
+  if (learner === undefined || !learner.votes) return undefined;
+  return context.nowMs - learner.answeredMs <= context.wordBoundMs ? learner : undefined;
 }
 
 /** How a leader presents itself in an election that others hold. */

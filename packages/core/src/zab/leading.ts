@@ -13,11 +13,12 @@ import {
   takeFromLearner,
 } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
-import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo } from './discovery.ts';
+import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo, tellEpoch } from './discovery.ts';
 import { type EarlyFollower, isBetterVote } from './election.ts';
 import { successorWhenReady, watchHandOver } from './hand-over.ts';
 import { dropLearner, Leadership, leaderVote } from './leadership.ts';
 import type { Vote, ZabMessage } from './messages.ts';
+import { grantVotes, takeVoteClaim, takeVoteTaken } from './regaining.ts';
 import { continueHistory, isHistoryAgreed, sendUpToDate, synchronize, takeAckNewLeader } from './synchronization.ts';
 import { GO_ON, giveUp, type Verdict } from './verdict.ts';
 
@@ -41,8 +42,9 @@ export function messageToLeader(
   message: ZabMessage,
 ): Verdict {
   if (message.kind === 'followerInfo') {
-    const { acceptedEpoch } = message;
-    return takeFollowerInfo(context, leadership, { ...from, acceptedEpoch }, () => advanceLeader(context, leadership));
+    const { acceptedEpoch, voteRight } = message;
+    const follower = { ...from, acceptedEpoch, voteRight };
+    return takeFollowerInfo(context, leadership, follower, () => advanceLeader(context, leadership));
   }
   const learner = leadership.learners.get(from.sid);
   // Without a record it is the rest of a conversation that this member has ended.
@@ -61,6 +63,12 @@ export function messageToLeader(
       takeFromLearner(context, leadership, learner, message);
       if (message.kind === 'ack') commitByQuorum(context, leadership);
       else continueHistory(context, leadership, learner);
+      return GO_ON;
+    case 'voteClaim':
+      takeVoteClaim(context, leadership, learner);
+      return GO_ON;
+    case 'voteTaken':
+      takeVoteTaken(context, leadership, learner);
       return GO_ON;
     default:
       dropLearner(context, leadership, learner, `unexpected ${message.kind}`);
@@ -83,9 +91,9 @@ export function advanceLeader(context: ZabContext, leadership: Leadership): void
 function adoptOwnEpoch(context: ZabContext, leadership: Leadership): void {
   leadership.isSynchronizing = true;
   context.currentEpoch = leadership.establishedEpoch;
-  context.disk.saveEpochs(context, () => {
+  context.disk.saveEpochs(context.promises, () => {
     if (leadership.isOver) return;
-    leadership.newLeaderAcks.add(context.config.sid);
+    leadership.hasAdopted = true;
     advanceLeader(context, leadership);
   });
 }
@@ -100,6 +108,7 @@ function establish(context: ZabContext, leadership: Leadership): void {
   context.deliver();
   for (const learner of leadership.learners.values()) {
     learner.heardMs = context.nowMs;
+    tellEpoch(context, leadership, learner);
     if (learner.stage === 'active') sendUpToDate(context, learner);
   }
   context.notifyAll('leading', leaderVote(context, leadership));
@@ -165,6 +174,7 @@ export function isDeserted(leadership: Leadership): boolean {
 export function confirm(context: ZabContext, leadership: Leadership): void {
   if (!leadership.isEstablished) return;
   const seq = confirmedPing(context, leadership);
+  grantVotes(context, leadership, seq);
   if (seq <= leadership.confirmed) return;
   leadership.confirmed = seq;
   context.host.leadershipConfirmed(seq);

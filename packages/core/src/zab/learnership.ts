@@ -32,6 +32,8 @@ export class Learnership {
   isServing = false;
   heardMs: number;
   isOver = false;
+  /** This member's claim to have its vote back; the zxid up to which its disk must be once it is granted. */
+  claim: 'none' | 'made' | Zxid = 'none';
   /** The leader has said that it leads. Until then it may not know yet that it was elected. */
   isDeclared: boolean;
 

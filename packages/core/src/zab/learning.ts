@@ -8,14 +8,16 @@ import type { ZabContext } from './context.ts';
 import { takeLeaderInfo } from './discovery.ts';
 import type { Learnership } from './learnership.ts';
 import type { ZabMessage } from './messages.ts';
+import { takeVoteGrant } from './regaining.ts';
 import { takeNewLeader, takeSyncData, takeUpToDate } from './synchronization.ts';
 import { fault, GO_ON, giveUp, type Verdict } from './verdict.ts';
 
 export function startLearning(context: ZabContext, learnership: Learnership): void {
   const { leader, link, vote } = learnership;
+  const { acceptedEpoch, voteRight } = context;
   context.host.trace('following', { leader, round: context.round });
-  context.notifyAll(context.isVoter ? 'following' : 'observing', vote);
-  context.host.send(leader, link, { kind: 'followerInfo', acceptedEpoch: context.acceptedEpoch });
+  context.notifyAll(context.hasVote ? 'following' : 'observing', vote);
+  context.host.send(leader, link, { kind: 'followerInfo', acceptedEpoch, voteRight });
 }
 
 /** One message from the leader, on the link on which it is followed. */
@@ -38,6 +40,10 @@ export function messageToLearner(context: ZabContext, learnership: Learnership, 
     case 'commit':
     case 'ping':
       return takeFromLeader(context, learnership, message);
+    case 'voteGrant':
+      return takeVoteGrant(context, learnership, message.zxid);
+    case 'voteClaim':
+    case 'voteTaken':
     case 'notification':
     case 'followerInfo':
     case 'ackEpoch':

@@ -4,6 +4,7 @@
  * once, or the link breaks and what was in flight on it is gone. Source: Zab paper §V; reference §9.
  */
 import type { Epoch, Sid, Zxid } from '@quorate/protocol';
+import type { VoteRight } from './config.ts';
 
 /** Whom a member would follow, and how recent that candidate's history is. Greater (epoch, zxid, leader) wins. */
 export interface Vote {
@@ -29,10 +30,20 @@ export interface StateRecord {
 }
 
 export type ZabMessage =
-  /** Election: the sender's vote, and whether it is still looking or already follows that leader. */
-  | { readonly kind: 'notification'; readonly state: ServerState; readonly round: number; readonly vote: Vote }
-  /** Discovery 1, learner → prospective leader: I want to follow; this is the highest epoch I promised. */
-  | { readonly kind: 'followerInfo'; readonly acceptedEpoch: Epoch }
+  /**
+   * Election: the sender's vote, and whether it is still looking or already follows that leader; whether it counts as a
+   * voter, and whether it is empty (no data, no epoch ever promised). The first word on every link.
+   */
+  | {
+      readonly kind: 'notification';
+      readonly state: ServerState;
+      readonly round: number;
+      readonly vote: Vote;
+      readonly voteRight: VoteRight;
+      readonly isEmpty: boolean;
+    }
+  /** Discovery 1, learner → prospective leader: I want to follow; this is the highest epoch I promised, and whether I count. */
+  | { readonly kind: 'followerInfo'; readonly acceptedEpoch: Epoch; readonly voteRight: VoteRight }
   /** Discovery 2, leader → learner: the epoch of this leadership. */
   | { readonly kind: 'leaderInfo'; readonly epoch: Epoch }
   /** Discovery 3, learner → leader, after acceptedEpoch is on disk. `counted` is false when the epoch had been accepted before. */
@@ -66,4 +77,10 @@ export type ZabMessage =
   /** Leader → learner: are you there, and do you still follow me? */
   | { readonly kind: 'ping'; readonly seq: number }
   /** Learner → leader: yes; answers every ping up to `seq`. */
-  | { readonly kind: 'pong'; readonly seq: number };
+  | { readonly kind: 'pong'; readonly seq: number }
+  /** Learner that lost its disk → leader: synchronized; nobody can count a word of my former life; give me my vote back. */
+  | { readonly kind: 'voteClaim' }
+  /** Leader → learner: a quorum without you has confirmed me since; take your vote when all up to `zxid` is on your disk. */
+  | { readonly kind: 'voteGrant'; readonly zxid: Zxid }
+  /** Learner → leader: my right to vote is on my disk, with your epoch. */
+  | { readonly kind: 'voteTaken' };

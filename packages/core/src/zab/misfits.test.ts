@@ -145,7 +145,7 @@ describe('a learner gives a leader up that sends', () => {
     member.zab.linkUp(3, 33, 0);
     member.take();
     member.zab.message(3, 33, { ...leading(3, 7) }, 0);
-    expect(member.take('followerInfo')).toEqual([{ kind: 'followerInfo', acceptedEpoch: 6 }]);
+    expect(member.take('followerInfo')).toEqual([{ kind: 'followerInfo', acceptedEpoch: 6, voteRight: 'held' }]);
   });
 });
 
@@ -154,7 +154,7 @@ describe('a leader drops a learner that sends', () => {
   function established(): Alone {
     const member = elected();
     for (const sid of [1, 2]) {
-      if (sid === 2) member.hear(sid, { kind: 'followerInfo', acceptedEpoch: 0 });
+      if (sid === 2) member.hear(sid, { kind: 'followerInfo', acceptedEpoch: 0, voteRight: 'held' });
       member.hear(sid, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: ZERO_ZXID, counted: true });
     }
     member.done();
@@ -178,7 +178,9 @@ describe('a leader drops a learner that sends', () => {
     drops(1, { kind: 'pong', seq: 99 }, 'the answer to a ping that was not sent');
     drops(1, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: ZERO_ZXID, counted: true }, 'a second ackEpoch');
     drops(1, { kind: 'ackNewLeader', epoch: 1 }, 'a second ackNewLeader');
-    drops(1, { kind: 'followerInfo', acceptedEpoch: 0x7fff_ffff }, 'the last epoch of all');
+    drops(1, { kind: 'voteClaim' }, 'a claim of the vote that it has');
+    drops(1, { kind: 'voteTaken' }, 'a vote that was not granted');
+    drops(1, { kind: 'followerInfo', acceptedEpoch: 0x7fff_ffff, voteRight: 'held' }, 'the last epoch of all');
     for (const message of [diff(z(1, 1)), commit(z(1, 1)), truncate(z(1, 1)), chunk, upToDate(z(1, 1))]) {
       drops(1, message, message.kind);
     }

@@ -3,6 +3,7 @@
 import { isHeardByQuorum } from './broadcast.ts';
 import type { ZabConfig, ZabPhase, ZabStatus } from './config.ts';
 import type { Role, ZabContext } from './context.ts';
+import { waitingFor } from './formation.ts';
 import type { ServerState } from './messages.ts';
 
 export function statusOf(context: ZabContext, role: Role | undefined): ZabStatus {
@@ -20,6 +21,8 @@ export function statusOf(context: ZabContext, role: Role | undefined): ZabStatus
     delivered: history.delivered,
     learners: learnersOf(role),
     hasQuorum: hasQuorum(context, role),
+    voteRight: context.isVoter ? context.voteRight : undefined,
+    waiting: waitingFor(context, role),
   };
 }
 
@@ -27,7 +30,7 @@ export function statusOf(context: ZabContext, role: Role | undefined): ZabStatus
 export function stateOf(context: ZabContext, role: Role | undefined): ServerState {
   if (role === undefined || role.kind === 'looking') return 'looking';
   if (role.kind === 'leading') return 'leading';
-  return context.isVoter ? 'following' : 'observing';
+  return context.hasVote ? 'following' : 'observing';
 }
 
 function phaseOf(role: Role | undefined): ZabPhase {
@@ -50,10 +53,11 @@ function leaderOf(config: ZabConfig, role: Role | undefined): number | undefined
 
 function learnersOf(role: Role | undefined): ZabStatus['learners'] {
   if (role?.kind !== 'leading') return [];
-  return [...role.leadership.learners.values()].map(({ sid, acked, stage }) => ({
+  return [...role.leadership.learners.values()].map(({ sid, acked, stage, votes }) => ({
     sid,
     acked,
     synced: stage === 'active',
+    votes,
   }));
 }
 

@@ -18,7 +18,7 @@ import { assert, epochOf, formatZxid, type Zxid } from '@quorate/protocol';
 import { commitByQuorum } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
 import { commitFault, cutFault, recordsFault } from './fit.ts';
-import { dropLearner, type Leadership, type Learner } from './leadership.ts';
+import { countedLearner, dropLearner, type Leadership, type Learner } from './leadership.ts';
 import type { Learnership } from './learnership.ts';
 import type { LogRecord, ZabMessage } from './messages.ts';
 import { isQuorum } from './quorum.ts';
@@ -92,7 +92,7 @@ function sendPortion(context: ZabContext, leadership: Leadership, learner: Learn
   let bytes = 0;
   for (const part of parts(history.after(learner.sent), syncMessageBytes)) {
     if (bytes >= PORTION_MESSAGES * syncMessageBytes) {
-      const portion = { ping: ++leadership.pingSeq, pin: context.nextStream++ };
+      const portion = { ping: leadership.nextPing(context.nowMs), pin: context.nextStream++ };
       learner.stage = 'catchingUp';
       learner.portion = portion;
       history.pin(portion.pin, learner.sent);
@@ -145,7 +145,6 @@ export function takeAckNewLeader(context: ZabContext, leadership: Leadership, le
   }
   learner.stage = 'active';
   learner.acked = learner.newLeaderZxid;
-  if (learner.votes) leadership.newLeaderAcks.add(learner.sid);
   // What it was synchronized with is on its disk: that alone can be the acknowledgement that a proposal waits for.
   commitByQuorum(context, leadership);
   if (leadership.isEstablished) sendUpToDate(context, learner);
@@ -154,8 +153,10 @@ export function takeAckNewLeader(context: ZabContext, leadership: Leadership, le
 /** The leader itself counts only when its own disk has adopted the epoch; it leads only when it counts. */
 export function isHistoryAgreed(context: ZabContext, leadership: Leadership): boolean {
   const { config } = context;
-  return (
-    leadership.newLeaderAcks.has(config.sid) && isQuorum(config.voters, (sid) => leadership.newLeaderAcks.has(sid))
+  if (!leadership.hasAdopted) return false;
+  return isQuorum(
+    config.voters,
+    (sid) => sid === config.sid || countedLearner(context, leadership, sid)?.stage === 'active',
   );
 }
 
@@ -242,7 +243,7 @@ export function takeNewLeader(
   learnership.newLeaderZxid = lastZxid;
   learnership.acked = lastZxid;
   context.currentEpoch = epoch;
-  disk.saveEpochs(context, () => {
+  disk.saveEpochs(context.promises, () => {
     if (learnership.isOver) return;
     assert(history.flushed >= lastZxid, () => `Z2: epoch ${epoch} adopted before ${formatZxid(lastZxid)} is on disk`);
     learnership.hasAdoptedEpoch = true;

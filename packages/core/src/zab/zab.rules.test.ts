@@ -1,7 +1,7 @@
 /** Single rules: one member in a given state, one event, the exact consequence. */
 import { makeZxid, type Sid, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
-import { Alone, adopted, elected, leading, record } from './alone.fixture.ts';
+import { Alone, adopted, elected, HELD, leading, record } from './alone.fixture.ts';
 import { isBetterVote } from './election.ts';
 import type { Vote, ZabMessage } from './messages.ts';
 
@@ -46,6 +46,7 @@ describe('votes', () => {
       state: 'looking',
       round: expect.any(Number) as number,
       vote: { leader: 1, peerEpoch: 1, zxid: ZERO_ZXID },
+      ...HELD,
     });
     expect(other.zab.status.round).toBeGreaterThan(4);
   });
@@ -55,7 +56,7 @@ describe('epochs', () => {
   it('a learner follows no epoch below the one it promised', () => {
     const member = new Alone(1, { acceptedEpoch: 5, currentEpoch: 5 });
     member.hear(3, leading(3));
-    expect(member.take('followerInfo')).toEqual([{ kind: 'followerInfo', acceptedEpoch: 5 }]);
+    expect(member.take('followerInfo')).toEqual([{ kind: 'followerInfo', acceptedEpoch: 5, voteRight: 'held' }]);
     member.hear(3, { kind: 'leaderInfo', epoch: 4 });
     member.done();
     expect(member.take('ackEpoch')).toEqual([]);
@@ -74,7 +75,7 @@ describe('epochs', () => {
   it('Z2: a leader leads only when its own disk has adopted the epoch', () => {
     const member = elected();
     member.hear(1, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: ZERO_ZXID, counted: true });
-    member.hear(2, { kind: 'followerInfo', acceptedEpoch: 0 });
+    member.hear(2, { kind: 'followerInfo', acceptedEpoch: 0, voteRight: 'held' });
     member.hear(2, { kind: 'ackEpoch', currentEpoch: 0, lastZxid: ZERO_ZXID, counted: true });
     member.hear(1, { kind: 'ackNewLeader', epoch: 1 });
     member.hear(2, { kind: 'ackNewLeader', epoch: 1 });
@@ -91,7 +92,7 @@ describe('epochs', () => {
     expect(lonely.zab.status.state).toBe('looking');
     const five = new Alone(4, {}, [1, 2, 3, 4, 5]);
     for (const sid of [1, 2, 3, 5]) five.vote(sid, { leader: 4, peerEpoch: 0, zxid: ZERO_ZXID });
-    five.hear(1, { kind: 'followerInfo', acceptedEpoch: 0 });
+    five.hear(1, { kind: 'followerInfo', acceptedEpoch: 0, voteRight: 'held' });
     five.hear(2, leading(2));
     expect(five.zab.status.state).toBe('leading');
     five.hear(5, leading(5));
@@ -110,6 +111,7 @@ describe('epochs', () => {
       state: 'looking',
       round: 9,
       vote: { leader: 1, peerEpoch: 0, zxid: ZERO_ZXID },
+      ...HELD,
     });
     other.hear(2, leading(2));
     expect(other.zab.status.state).toBe('looking');
@@ -138,6 +140,7 @@ describe('a learner', () => {
       state: 'looking',
       round,
       vote: { leader: 3, peerEpoch: 0, zxid: ZERO_ZXID },
+      ...HELD,
     });
     const told = new Alone(1);
     told.vote(2, { leader: 2, peerEpoch: 0, zxid: ZERO_ZXID }, 7);

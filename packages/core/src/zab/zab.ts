@@ -5,9 +5,10 @@
  */
 import { assert, type Sid, type Zxid } from '@quorate/protocol';
 import { commitByQuorum, flushLearner, propose } from './broadcast.ts';
-import type { ZabConfig, ZabRecovered, ZabStatus } from './config.ts';
+import type { VoteRight, ZabConfig, ZabRecovered, ZabStatus } from './config.ts';
 import { type Role, ZabContext } from './context.ts';
 import { Election } from './election.ts';
+import { settleFormation } from './formation.ts';
 import { chooseSuccessor, namedSuccessor } from './hand-over.ts';
 import type { ZabHost } from './host.ts';
 import { dropLearner, Leadership, type Learner, leaderVote } from './leadership.ts';
@@ -31,6 +32,7 @@ import {
   tickLearner,
 } from './learning.ts';
 import type { ServerState, Vote, ZabMessage } from './messages.ts';
+import { settleClaim } from './regaining.ts';
 import { stateOf, statusOf } from './status.ts';
 import { finishSnapshot, sendSnapshot } from './synchronization.ts';
 import type { Verdict } from './verdict.ts';
@@ -38,9 +40,12 @@ import type { Verdict } from './verdict.ts';
 export class Zab {
   readonly #context: ZabContext;
   #role: Role | undefined;
+  /** The right to vote that the others were told. */
+  #toldRight: VoteRight;
 
   constructor(config: ZabConfig, host: ZabHost, recovered: ZabRecovered) {
     this.#context = new ZabContext(config, host, recovered);
+    this.#toldRight = recovered.voteRight;
   }
 
   get status(): ZabStatus {
@@ -65,6 +70,7 @@ export class Zab {
   start(nowMs: number): void {
     assert(this.#role === undefined, () => 'Zab was started twice');
     this.#context.nowMs = nowMs;
+    this.#context.startedMs = nowMs;
     this.#context.deliver();
     this.#look('start');
     this.#settle();
@@ -74,6 +80,7 @@ export class Zab {
     const context = this.#at(nowMs);
     if (context.links.has(sid)) this.#linkLost(sid);
     context.links.set(sid, link);
+    context.rights.forget(sid);
     const role = this.#started;
     if (role.kind === 'looking') role.election.linkUp(sid);
     else context.notify(sid, this.#state, this.#vote);
@@ -95,7 +102,7 @@ export class Zab {
     else if (role.kind === 'leading') this.#judge(messageToLeader(context, role.leadership, { sid, link }, message));
     else if (role.kind === 'learning') this.#toLearner(role.learnership, sid, message);
     else if (message.kind === 'followerInfo') {
-      role.election.followerInfo({ sid, link, acceptedEpoch: message.acceptedEpoch });
+      role.election.followerInfo({ sid, link, acceptedEpoch: message.acceptedEpoch, voteRight: message.voteRight });
     }
     this.#settle();
   }
@@ -250,6 +257,8 @@ export class Zab {
 
   #notification(sid: Sid, message: Extract<ZabMessage, { kind: 'notification' }>): void {
     const context = this.#context;
+    context.rights.note(sid, message);
+    settleFormation(context);
     const role = this.#started;
     if (role.kind === 'looking') {
       const leader = role.election.notification(sid, message);
@@ -289,6 +298,8 @@ export class Zab {
   /** Draws the consequences of what has changed: an election's outcome, deliveries, confirmations, the standing. */
   #settle(): void {
     const context = this.#context;
+    settleFormation(context);
+    this.#tellRight();
     for (let role = this.#started; role.kind === 'looking'; role = this.#started) {
       const leader = role.election.outcome();
       if (leader === undefined) break;
@@ -298,7 +309,20 @@ export class Zab {
     context.deliver();
     const role = this.#started;
     if (role.kind === 'leading') confirm(context, role.leadership);
-    else if (role.kind === 'learning') serveWhenReady(context, role.learnership);
+    else if (role.kind === 'learning') {
+      serveWhenReady(context, role.learnership);
+      settleClaim(context, role.learnership);
+    }
+  }
+
+  /** The others learn of it at once, and a vote that was gained takes part in the election. */
+  #tellRight(): void {
+    const context = this.#context;
+    if (this.#toldRight === context.voteRight) return;
+    this.#toldRight = context.voteRight;
+    const role = this.#started;
+    if (role.kind === 'looking') role.election.rightChanged();
+    else context.notifyAll(this.#state, this.#vote);
   }
 
   #judge(verdict: Verdict): void {
@@ -313,6 +337,7 @@ export class Zab {
   #linkLost(sid: Sid): void {
     const context = this.#context;
     context.links.delete(sid);
+    context.rights.forget(sid);
     const role = this.#started;
     if (role.kind === 'looking') role.election.linkDown(sid);
     else if (role.kind === 'learning') {

@@ -181,7 +181,7 @@ describe('status', () => {
       serving: true,
       hasQuorum: true,
       members: [{ sid: 2, kind: 'voter', peerAddress: 'a:2382', clientAddress: 'a:2282' }],
-      learners: [{ sid: 3, ackedZxid: toZxid(9_007_199_254_740_993n), synced: true }],
+      learners: [{ sid: 3, ackedZxid: toZxid(9_007_199_254_740_993n), synced: true, votes: false }],
       sessions: 1,
       znodes: 4,
       ephemerals: 1,
@@ -194,6 +194,8 @@ describe('status', () => {
       diskFreeBytes: undefined,
       divergences: 2,
       lastDivergence: undefined,
+      voteRight: 'recovering',
+      waiting: 'for voter 3',
     };
     const definition = serviceOf(protos, CLUSTER_SERVICE)['Status']!;
     for (const leader of [undefined, 3]) {

@@ -4,6 +4,8 @@ import { type Epoch, toZxid, type Zxid } from '../zxid.ts';
 import type { WireStatusResponse } from './wire-types.ts';
 
 export type Role = 'looking' | 'following' | 'leading' | 'observing';
+/** Of a configured voter; `none` on an observer. */
+export type VoteRight = 'none' | 'unformed' | 'held' | 'recovering';
 export type Phase = 'election' | 'discovery' | 'synchronization' | 'broadcast';
 
 /** A member as configured. Addresses are host:port, empty when there is none or it is not known. */
@@ -19,6 +21,7 @@ export interface LearnerInfo {
   readonly sid: Sid;
   readonly ackedZxid: Zxid;
   readonly synced: boolean;
+  readonly votes: boolean;
 }
 
 /** The fields of StatusResponse; the proto says what each means. */
@@ -53,6 +56,8 @@ export interface ClusterStatus {
   /** How often this process left service because its memory was not what the ensemble agreed on. */
   readonly divergences: number;
   readonly lastDivergence: string | undefined;
+  readonly voteRight: VoteRight;
+  readonly waiting: string;
 }
 
 const ROLES = {
@@ -69,6 +74,13 @@ const PHASES = {
   broadcast: 'PHASE_BROADCAST',
 } as const satisfies Record<Phase, string>;
 
+const VOTE_RIGHTS = {
+  none: 'VOTE_RIGHT_UNSPECIFIED',
+  unformed: 'VOTE_RIGHT_UNFORMED',
+  held: 'VOTE_RIGHT_HELD',
+  recovering: 'VOTE_RIGHT_RECOVERING',
+} as const satisfies Record<VoteRight, string>;
+
 const KINDS = {
   voter: 'MEMBER_KIND_VOTER',
   observer: 'MEMBER_KIND_OBSERVER',
@@ -84,6 +96,7 @@ export function toStatusResponse(status: ClusterStatus): WireStatusResponse {
     ...(lastDivergence === undefined ? {} : { lastDivergence }),
     role: ROLES[status.role],
     phase: PHASES[status.phase],
+    voteRight: VOTE_RIGHTS[status.voteRight],
     members: status.members.map((member) => ({ ...member, kind: KINDS[member.kind] })),
     sessions: BigInt(status.sessions),
     znodes: BigInt(status.znodes),
@@ -123,6 +136,8 @@ export function readStatusResponse(response: WireStatusResponse): ClusterStatus 
     diskFreeBytes: response.diskFreeBytes === undefined ? undefined : Number(response.diskFreeBytes),
     divergences: response.divergences,
     lastDivergence: response.lastDivergence,
+    voteRight: keyOf(VOTE_RIGHTS, response.voteRight),
+    waiting: response.waiting,
   };
 }
 

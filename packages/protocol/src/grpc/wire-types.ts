@@ -99,6 +99,7 @@ export interface WireLearner {
   readonly sid: number;
   readonly ackedZxid: bigint;
   readonly synced: boolean;
+  readonly votes: boolean;
 }
 
 export interface WireMoveLeaderRequest {
@@ -136,4 +137,6 @@ export interface WireStatusResponse {
   readonly diskFreeBytes?: bigint;
   readonly divergences: number;
   readonly lastDivergence?: string;
+  readonly voteRight: string;
+  readonly waiting: string;
 }

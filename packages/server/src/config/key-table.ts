@@ -5,7 +5,7 @@
 import { DEFAULT_LIMITS, DEFAULT_TIMING } from '@quorate/core';
 import { SID_MAX, SID_MIN } from '@quorate/protocol';
 import { isHost, PORT_MAX } from './address.ts';
-import { choice, integer, type Key, members, text } from './key.ts';
+import { choice, integer, type Key, members, text, toggle } from './key.ts';
 
 const DAY_MS = 86_400_000;
 const GIB = 1024 ** 3;
@@ -150,6 +150,11 @@ export const KEYS = {
     default: 256 * MIB,
     min: 0,
     max: 1024 * GIB,
+  }),
+  bootstrap: toggle({
+    group: 'Operation',
+    help: 'Form a new ensemble as soon as a quorum of its voters is there, all with new disks; without it all are waited for',
+    default: false,
   }),
   stopGraceMs: integer({
     group: 'Operation',

@@ -16,6 +16,8 @@ export interface Key<T> {
   readonly default: T | undefined;
   /** The default as shown in help. */
   readonly defaultText: string;
+  /** Given as a flag it needs no value: that means true. */
+  readonly isSwitch: boolean;
   parse(raw: unknown): T | Fault;
 }
 
@@ -68,15 +70,30 @@ export function choice<const T extends string>(about: About<T> & { readonly of: 
   };
 }
 
+/** True or false. */
+export function toggle(about: About<boolean>): Key<boolean> {
+  return {
+    ...common(about),
+    allowed: 'true or false',
+    isSwitch: true,
+    parse(raw) {
+      if (typeof raw === 'boolean') return raw;
+      // A flag without a value is an empty text.
+      if (raw === 'true' || raw === '') return true;
+      return raw === 'false' ? false : { fault: 'it is neither' };
+    },
+  };
+}
+
 /** The ensemble's members. */
 export function members(about: About<readonly MemberAddress[]>): Key<readonly MemberAddress[]> {
   return { ...common(about), allowed: MEMBERS_ALLOWED, parse: parseMembers };
 }
 
-function common<T>(about: About<T>): Pick<Key<T>, 'group' | 'help' | 'default' | 'defaultText'> {
+function common<T>(about: About<T>): Pick<Key<T>, 'group' | 'help' | 'default' | 'defaultText' | 'isSwitch'> {
   const { group, help } = about;
   const defaultText = about.defaultText ?? (about.default === undefined ? 'none' : String(about.default));
-  return { group, help, default: about.default, defaultText };
+  return { group, help, default: about.default, defaultText, isSwitch: false };
 }
 
 /** `dataDir` → `data-dir`. */

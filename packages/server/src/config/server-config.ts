@@ -43,6 +43,7 @@ export interface ServerConfig {
   /** Host by which clients reach this member. */
   readonly advertisedHost: string;
   readonly ports: Ports;
+  readonly bootstrap: boolean;
   readonly timing: Timing;
   readonly limits: Limits;
   readonly serverLimits: ServerLimits;
@@ -99,6 +100,7 @@ function complete(gathered: Gathered): ServerConfig {
     members,
     bind,
     ...addresses,
+    bootstrap: need(values.bootstrap, 'bootstrap'),
     timing: resolveTiming(gathered),
     limits: resolveLimits(gathered),
     serverLimits: {

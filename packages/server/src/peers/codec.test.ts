@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeFrame } from './decode.ts';
 import { encodeHello, encodeMessage } from './encode.ts';
 import { splitMessage } from './split.ts';
-import { FIELD_OF_KIND, SERVER_STATES } from './wire.ts';
+import { FIELD_OF_KIND, SERVER_STATES, VOTE_RIGHTS } from './wire.ts';
 
 const LINK = serviceOf(loadProtos(PEER_PROTOS), 'quorate.peer.v1.PeerService')['Link'] as MethodDefinition<
   object,
@@ -27,6 +27,7 @@ const sid = fc.integer({ min: 0, max: 254 });
 const bytes = fc.uint8Array({ maxLength: 300 });
 const records = fc.array(fc.record({ zxid, payload: bytes }), { maxLength: 5 });
 const state = fc.constantFrom(...SERVER_STATES.filter((word) => word !== undefined));
+const voteRight = fc.constantFrom(...VOTE_RIGHTS.filter((word) => word !== undefined));
 const stateRecord = fc.record({ key: bytes, value: fc.option(bytes, { nil: undefined }) });
 
 const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<PeerMessage, { kind: K }>, 'kind'>> } = {
@@ -43,8 +44,10 @@ const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<P
     state,
     round: fc.maxSafeNat().map((n) => n % 2 ** 48),
     vote: fc.record({ leader: sid, peerEpoch: epoch, zxid }),
+    voteRight,
+    isEmpty: fc.boolean(),
   }),
-  followerInfo: fc.record({ acceptedEpoch: epoch }),
+  followerInfo: fc.record({ acceptedEpoch: epoch, voteRight }),
   leaderInfo: fc.record({ epoch }),
   ackEpoch: fc.record({ currentEpoch: epoch, lastZxid: zxid, counted: fc.boolean() }),
   truncate: fc.record({ after: zxid }),
@@ -55,6 +58,9 @@ const ofKind: { readonly [K in PeerMessage['kind']]: fc.Arbitrary<Omit<Extract<P
   newLeader: fc.record({ epoch, lastZxid: zxid }),
   ackNewLeader: fc.record({ epoch }),
   upToDate: fc.record({ committed: zxid }),
+  voteClaim: fc.record({}),
+  voteGrant: fc.record({ zxid }),
+  voteTaken: fc.record({}),
   revalidate: fc.record({ seq, session, token: bytes, own: fc.boolean() }),
   revalidated: fc.record({
     seq,
@@ -77,6 +83,7 @@ const message: fc.Arbitrary<PeerMessage> = fc
 function toProto({ kind, ...rest }: PeerMessage): Record<string, unknown> {
   const body: Record<string, unknown> = { ...rest };
   if ('state' in body) body['state'] = `SERVER_STATE_${String(body['state']).toUpperCase()}`;
+  if ('voteRight' in body) body['voteRight'] = `VOTE_RIGHT_${String(body['voteRight']).toUpperCase()}`;
   if ('error' in body) body['error'] = `ERROR_CODE_${(body['error'] as string | undefined) ?? 'UNSPECIFIED'}`;
   return { [kind]: body };
 }
@@ -85,6 +92,7 @@ function fromProto(proto: Record<string, unknown>): PeerMessage {
   const kind = String(proto['kind']);
   const body = plain(proto[kind]) as Record<string, unknown>;
   if ('state' in body) body['state'] = String(body['state']).replace('SERVER_STATE_', '').toLowerCase();
+  if ('voteRight' in body) body['voteRight'] = String(body['voteRight']).replace('VOTE_RIGHT_', '').toLowerCase();
   for (const key of ['seq', 'round']) if (key in body) body[key] = Number(body[key]);
   if ('error' in body) {
     const error = String(body['error']).replace('ERROR_CODE_', '');

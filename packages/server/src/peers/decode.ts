@@ -3,7 +3,7 @@
  * member cannot understand it must not skip. Everything is checked here once; the core trusts the types.
  * Payloads and records are views of the frame, not copies.
  */
-import type { LogRecord, PeerMessage, ServerState, StateRecord, Vote } from '@quorate/core';
+import type { LogRecord, PeerMessage, ServerState, StateRecord, Vote, VoteRight } from '@quorate/core';
 import {
   ByteReader,
   DecodeError,
@@ -25,7 +25,7 @@ import {
 } from '@quorate/protocol/frames';
 import type { LinkHello } from './encode.ts';
 import { type Fields, readFields } from './fields.ts';
-import { FRAME_HELLO, FRAME_MESSAGES, KIND_OF_FIELD, SERVER_STATES } from './wire.ts';
+import { FRAME_HELLO, FRAME_MESSAGES, KIND_OF_FIELD, SERVER_STATES, VOTE_RIGHTS } from './wire.ts';
 
 /** What one frame had. */
 export interface Frame {
@@ -95,6 +95,7 @@ function readKind(reader: ByteReader, kind: PeerMessage['kind'], end: number): P
     case 'commit':
     case 'snapshot':
     case 'stateEnd':
+    case 'voteGrant':
       return { kind, zxid: zxidOf(readFields(reader, end).fixed(1)) };
     case 'ping':
     case 'pong':
@@ -116,6 +117,7 @@ type SmallKind = Exclude<
   | 'commit'
   | 'snapshot'
   | 'stateEnd'
+  | 'voteGrant'
   | 'ping'
   | 'pong'
   | 'syncRequest'
@@ -124,9 +126,16 @@ type SmallKind = Exclude<
 function readSmall(fields: Fields, kind: SmallKind): PeerMessage {
   switch (kind) {
     case 'notification':
-      return { kind, state: stateOf(fields.uint(1)), round: roundOf(fields.count(2)), vote: readVote(fields.bytes(3)) };
+      return {
+        kind,
+        state: stateOf(fields.uint(1)),
+        round: roundOf(fields.count(2)),
+        vote: readVote(fields.bytes(3)),
+        voteRight: voteRightOf(fields.uint(4)),
+        isEmpty: fields.uint(5) !== 0,
+      };
     case 'followerInfo':
-      return { kind, acceptedEpoch: epochOf(fields.uint(1)) };
+      return { kind, acceptedEpoch: epochOf(fields.uint(1)), voteRight: voteRightOf(fields.uint(2)) };
     case 'leaderInfo':
     case 'ackNewLeader':
       return { kind, epoch: epochOf(fields.uint(1)) };
@@ -137,6 +146,9 @@ function readSmall(fields: Fields, kind: SmallKind): PeerMessage {
         lastZxid: zxidOf(fields.fixed(2)),
         counted: fields.uint(3) !== 0,
       };
+    case 'voteClaim':
+    case 'voteTaken':
+      return { kind };
     case 'truncate':
       return { kind, after: zxidOf(fields.fixed(1)) };
     case 'newLeader':
@@ -260,6 +272,12 @@ function epochOf(value: number): number {
 function roundOf(value: number): number {
   if (value > ROUND_MAX) throw new DecodeError(`${value} is not an election round`);
   return value;
+}
+
+function voteRightOf(value: number): VoteRight {
+  const voteRight = VOTE_RIGHTS[value];
+  if (voteRight === undefined) throw new DecodeError(`${value} is not a right to vote`);
+  return voteRight;
 }
 
 function stateOf(value: number): ServerState {

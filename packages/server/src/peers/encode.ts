@@ -16,7 +16,7 @@ import {
   writeString,
   writeUint,
 } from '@quorate/protocol/frames';
-import { FIELD_OF_KIND, FRAME_HELLO, FRAME_MESSAGES, SERVER_STATES } from './wire.ts';
+import { FIELD_OF_KIND, FRAME_HELLO, FRAME_MESSAGES, SERVER_STATES, VOTE_RIGHTS } from './wire.ts';
 
 /** Who is at an end of a link, and what it speaks. */
 export interface LinkHello {
@@ -78,7 +78,11 @@ function writeBody(writer: ByteWriter, message: PeerMessage): void {
     case 'commit':
     case 'snapshot':
     case 'stateEnd':
+    case 'voteGrant':
       return writeFixed64(writer, 1, message.zxid);
+    case 'voteClaim':
+    case 'voteTaken':
+      return;
     case 'forward':
       for (const request of message.requests) writeBytesAlways(writer, 1, request);
       return;
@@ -152,10 +156,12 @@ function writeEpochBody(writer: ByteWriter, message: EpochMessage): void {
       writeUint(writer, 2, peerEpoch);
       writeFixed64(writer, 3, zxid);
       writer.endPart(vote);
-      return;
+      writeUint(writer, 4, VOTE_RIGHTS.indexOf(message.voteRight));
+      return writeBool(writer, 5, message.isEmpty);
     }
     case 'followerInfo':
-      return writeUint(writer, 1, message.acceptedEpoch);
+      writeUint(writer, 1, message.acceptedEpoch);
+      return writeUint(writer, 2, VOTE_RIGHTS.indexOf(message.voteRight));
     case 'leaderInfo':
     case 'ackNewLeader':
       return writeUint(writer, 1, message.epoch);

@@ -2,7 +2,7 @@
  * What the peer codec's two halves share: the field numbers of `quorate.peer.v1`. The rules of the wire format itself are
  * in `@quorate/protocol/frames`. The proto file is the contract; codec.test.ts holds these numbers against it.
  */
-import type { PeerMessage, ServerState } from '@quorate/core';
+import type { PeerMessage, ServerState, VoteRight } from '@quorate/core';
 
 /** Field of each message in the oneof `PeerMessage.kind`. */
 export const FIELD_OF_KIND: { readonly [K in PeerMessage['kind']]: number } = {
@@ -27,6 +27,9 @@ export const FIELD_OF_KIND: { readonly [K in PeerMessage['kind']]: number } = {
   newLeader: 29,
   ackNewLeader: 30,
   upToDate: 31,
+  voteClaim: 32,
+  voteGrant: 33,
+  voteTaken: 34,
   revalidate: 40,
   revalidated: 41,
   sessionMoved: 42,
@@ -48,6 +51,9 @@ export const SERVER_STATES: readonly (ServerState | undefined)[] = [
   'leading',
   'observing',
 ];
+
+/** Numbers of `quorate.peer.v1.VoteRight`; 0 is "not stated". */
+export const VOTE_RIGHTS: readonly (VoteRight | undefined)[] = [undefined, 'unformed', 'held', 'recovering'];
 
 /** Fields of LinkRequest and LinkResponse, which are the same. */
 export const FRAME_HELLO = 1;
