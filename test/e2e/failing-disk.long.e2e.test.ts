@@ -1,5 +1,5 @@
 /** Writes and syncs that fail while members run: a shim in front of libc says which (test/faulty-disk). */
-import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, memberStatus } from '@quorate/client';
@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { FaultyDisk } from '../faulty-disk/faulty-disk.ts';
 import { digestsAtOneZxid, missing } from './checks.ts';
 import { EnsembleProcess, until } from './ensemble-process.ts';
+import { told } from './member-log.ts';
 import { Writer } from './writer.ts';
 
 /** Three members whose files are behind the shim. */
@@ -15,23 +16,15 @@ class Rig implements AsyncDisposable {
   readonly disk = new FaultyDisk(this.data);
   ensemble!: EnsembleProcess;
 
-  static async start(mark?: string): Promise<Rig> {
+  static async start(mark?: string, settings: Readonly<Record<string, string>> = {}): Promise<Rig> {
     const rig = new Rig();
-    const environment = rig.disk.environment(mark);
+    const environment = { ...rig.disk.environment(mark), ...settings };
     rig.ensemble = await EnsembleProcess.start({ members: 3, data: rig.data, environment });
     return rig;
   }
 
-  /** Names of the log lines of a member, in order. */
   told(sid: number): string[] {
-    const text = readFileSync(join(this.data, `member-${sid}.log`), 'utf8');
-    return text.split('\n').flatMap((line) => {
-      try {
-        return [String((JSON.parse(line) as { msg: unknown }).msg)];
-      } catch {
-        return [];
-      }
-    });
+    return told(this.data, sid);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -76,6 +69,99 @@ describe('a write that fails once', () => {
       expect(rig.told(victim)).not.toContain('failed');
     },
   );
+});
+
+describe('a disk that is full only while a checkpoint is written', () => {
+  it('C056: no half checkpoint counts: the member comes back from what it had, also after SIGKILL', async () => {
+    await using rig = await Rig.start('', { QUORATE_CHECKPOINT_TXNS: '200' });
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const victim = ensemble.sids.find((sid) => sid !== leader)!;
+    await using client = await connect(ensemble.address(leader));
+    await client.create('/w');
+    const writer = new Writer(client, '/w/');
+    writer.start();
+    const failures = (): number => rig.told(victim).filter((name) => name === 'diskFailed').length;
+    await until('a checkpoint', () => rig.told(victim).includes('checkpointWritten'));
+    disk.set({ op: 'write', what: 'ENOSPC', part: `member-${victim}/state-` });
+    await until('a checkpoint that fails', () => failures() >= 1);
+    // It opens its disk anew in vain, or comes back and fails at the next checkpoint; the others go on.
+    const before = writer.acknowledged.length;
+    await until('the others to go on', () => writer.acknowledged.length >= before + 300);
+    ensemble.kill(victim);
+    await ensemble.gone(victim);
+    disk.clear();
+    await ensemble.restart(victim);
+    await until(
+      'another checkpoint',
+      () => rig.told(victim).lastIndexOf('checkpointWritten') > rig.told(victim).lastIndexOf('started'),
+    );
+    await writer.stop();
+    const acknowledged = writer.acknowledged.map(({ path }) => path);
+    expect(await missing(ensemble.addresses, '/w', acknowledged)).toEqual({});
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+    expect(rig.told(victim)).not.toContain('failed');
+  });
+});
+
+describe('a disk that hangs', () => {
+  it('of a follower, for 5 s: the others go on, its own clients wait, and it catches up', async () => {
+    await using rig = await Rig.start();
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const [slow, other] = ensemble.sids.filter((sid) => sid !== leader) as [number, number];
+    await using client = await connect(ensemble.address(other));
+    await using waiting = await connect(ensemble.address(slow));
+    await client.create('/w');
+    const writer = new Writer(client, '/w/');
+    writer.start();
+    disk.set({ op: 'sync', what: 5_000, times: 1, part: `member-${slow}/log/` });
+    const own = waiting.create('/w/own', '', { timeoutMs: 20_000 });
+    const before = writer.acknowledged.length;
+    await until('the others to go on', () => writer.acknowledged.length >= before + 100, 4_000);
+    await own;
+    await writer.stop();
+    expect(rig.told(slow)).not.toContain('diskFailed');
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+  });
+
+  it('of a leader: it leads on for less than diskStallMs, then another one does, and it comes back when the disk does', async () => {
+    await using rig = await Rig.start('', { QUORATE_DISK_STALL_MS: '6000' });
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const [other = 0] = ensemble.sids.filter((sid) => sid !== leader);
+    await using client = await connect(ensemble.address(other));
+    await client.create('/w');
+    const writer = new Writer(client, '/w/');
+    writer.start();
+    disk.set({ op: 'sync', what: 600_000, part: `member-${leader}/log/` });
+    await until('20 writes', () => writer.acknowledged.length >= 20);
+    await client.sync();
+    expect((await memberStatus(ensemble.address(leader))).role).toBe('leading');
+    await until('the leader to say that its disk fails', () => rig.told(leader).includes('diskFailed'));
+    await until('another leader', async () => (await memberStatus(ensemble.address(other))).leader !== leader);
+    const before = writer.acknowledged.length;
+    await until('the writes to go on', () => writer.acknowledged.length >= before + 100);
+    disk.clear();
+    await until('the disk is opened anew', () => rig.told(leader).includes('diskMended'));
+    await writer.stop();
+    const acknowledged = writer.acknowledged.map(({ path }) => path);
+    expect(await missing(ensemble.addresses, '/w', acknowledged)).toEqual({});
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+  });
+
+  it('does not keep a member from ending on SIGTERM', async () => {
+    await using rig = await Rig.start('', { QUORATE_STOP_GRACE_MS: '1000' });
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const victim = ensemble.sids.find((sid) => sid !== leader)!;
+    disk.set({ op: 'sync', what: 600_000, part: `member-${victim}/` });
+    await using client = await connect(ensemble.address(leader));
+    await client.create('/w');
+    const { pid } = ensemble.member(victim);
+    process.kill(pid!, 'SIGTERM');
+    await until('the end of the member', () => ensemble.member(victim).state !== 'running', 20_000);
+  });
 });
 
 describe('the disk under what is acknowledged', () => {

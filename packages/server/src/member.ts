@@ -76,6 +76,7 @@ export class Member {
   #store: MemberStore | undefined;
   /** The repair that is under way. */
   #mending: Promise<void> | undefined;
+  #isDiskHung = false;
   #state: 'starting' | 'running' | 'stopping' | 'stopped' = 'starting';
   #healthTimer: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
@@ -118,6 +119,14 @@ export class Member {
   /** Resolves when the member first answers reads and writes: it leads, follows or observes an established leader. */
   get ready(): Promise<void> {
     return this.#whenServing.promise;
+  }
+
+  /**
+   * After `stop` or `kill`: the disk did not answer within 5 s and was left as it is. A call to it still hangs in this process,
+   * which no exit can end before the disk answers: only SIGKILL does. Nothing acknowledged depends on it.
+   */
+  get isDiskHung(): boolean {
+    return this.#isDiskHung;
   }
 
   /** The ports in use: real ones where the configuration has 0. */
@@ -361,6 +370,8 @@ export class Member {
       await this.#mending;
       await this.#store?.close();
     })();
-    if (!(await within(CLOSE_MS, closing))) this.#log.warn('diskNotClosed', { reason: 'The disk does not answer' });
+    this.#isDiskHung = !(await within(CLOSE_MS, closing));
+    if (this.#isDiskHung)
+      this.#log.warn('diskNotClosed', { reason: 'The disk does not answer; the process is killed' });
   }
 }

@@ -91,7 +91,11 @@ async function run(config: ServerConfig): Promise<void> {
       onStatus: ({ role, leader, epoch, serving, hasQuorum }) =>
         report({ kind: 'status', role, leader, epoch, isReady: serving && hasQuorum }),
     });
-    stopping.stop = () => member.stop();
+    stopping.stop = async () => {
+      await member.stop();
+      // An exit waits for calls that hang in the disk, so this is the only end there is.
+      if (member.isDiskHung) process.kill(process.pid, 'SIGKILL');
+    };
     report({ kind: 'ports', ports: member.ports });
     const { grpc, peer, admin } = member.ports;
     const peers = config.members.length === 0 ? 'standalone' : `peers ${config.bind}:${peer}`;
