@@ -161,6 +161,7 @@ describe('a disk that hangs', () => {
     const { pid } = ensemble.member(victim);
     process.kill(pid!, 'SIGTERM');
     await until('the end of the member', () => ensemble.member(victim).state !== 'running', 20_000);
+    expect(rig.told(victim).at(-2)).toBe('diskNotClosed');
   });
 });
 

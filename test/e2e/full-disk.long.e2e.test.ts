@@ -3,7 +3,6 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Client, connect, isCode, memberStatus } from '@quorate/client';
 import { describe, expect, it } from 'vitest';
@@ -16,9 +15,6 @@ import { Writer } from './writer.ts';
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/quorate.mjs', import.meta.url));
 
 const MIB = 1024 * 1024;
-
-/** How long a disk is left full, ms. */
-const HELD_MS = 5_000;
 
 /** Three members, each on a disk of 64 MiB, and writers that never pause. */
 class Rig implements AsyncDisposable {
@@ -72,6 +68,17 @@ class Rig implements AsyncDisposable {
     }
   }
 
+  /** Waits until the members have looked whether their disks work again, and found that they do not. */
+  async triedInVain(...sids: number[]): Promise<void> {
+    for (const sid of sids) {
+      const isTold = (): boolean => {
+        const names = told(this.data, sid);
+        return names.lastIndexOf('diskStillFails') > names.lastIndexOf('diskFailed');
+      };
+      await until(`member ${sid} to try its disk in vain`, isTold);
+    }
+  }
+
   count(sid: number, name: string): number {
     return told(this.data, sid).filter((one) => one === name).length;
   }
@@ -116,7 +123,7 @@ describe('C056: a full disk', () => {
       expect(status).toMatchObject({ role: 'looking', hasQuorum: false });
       expect(status.diskFailed).toContain('No space left on device');
       expect(rig.count(victim, 'diskSpaceLow')).toBe(1);
-      await delay(HELD_MS);
+      await rig.triedInVain(victim);
       await rig.moreWrites('the others to go on');
       const pauses = rig.writers.map((writer) => (writer.firstAfter(fullAt)?.ackedAt ?? Number.NaN) - fullAt);
       console.log(`${role} full: next writes acknowledged after ${pauses.map(Math.round).join(' ')} ms`);
@@ -137,7 +144,7 @@ describe('C056: a full disk', () => {
     await rig.fill(one, two, three);
     const before = rig.written;
     expect((await reader.children('/w')).length).toBeGreaterThanOrEqual(before);
-    await delay(HELD_MS);
+    await rig.triedInVain(one, two, three);
     expect(rig.written).toBe(before);
     await rig.free(one, two, three);
     await rig.moreWrites('the writes to go on');
