@@ -59,6 +59,20 @@ describe('precedence', () => {
   });
 });
 
+describe('a switch', () => {
+  it('is true as a flag without a value, and true or false everywhere', () => {
+    const bootstrap = (sources: Partial<Sources>): boolean => resolve(sources).bootstrap;
+    expect(bootstrap({})).toBe(false);
+    expect(bootstrap({ flags: { bootstrap: '' } })).toBe(true);
+    expect(bootstrap({ flags: { bootstrap: 'false' } })).toBe(false);
+    expect(bootstrap({ environment: { QUORATE_BOOTSTRAP: 'true' } })).toBe(true);
+    expect(bootstrap({ file: file('bootstrap: true') })).toBe(true);
+    expect(() => bootstrap({ flags: { bootstrap: 'yes' } })).toThrow(
+      'Bad bootstrap "yes" (from flag --bootstrap): it is neither; must be true or false',
+    );
+  });
+});
+
 describe('mistakes', () => {
   it.each([
     ['abc', 'it is not a whole number'],
