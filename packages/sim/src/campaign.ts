@@ -1,129 +1,205 @@
 /**
- * A campaign: many seeds one after the other, with lines to print on the way and the first violation at the end. It knows
- * no console and no clock; the command in `bin/` brings both.
+ * A campaign: many seeds, some beside each other, for so many seeds or so long, with lines to print on the way; what fails
+ * is shrunk and kept. It knows no console, no clock, no file and no thread; the command in `bin/` brings them.
  */
-import { CHECKER_NAMES } from './checkers/all.ts';
+import type { CampaignOptions } from './arguments.ts';
 import { COVERED, type Coverage, noCoverage } from './coverage.ts';
 import { describeObservation } from './describe.ts';
 import { describeKnobs, drawKnobs } from './knobs.ts';
-import { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
-import type { PlantedFault } from './planted/plant.ts';
+import { plantedFault } from './planted/catalogue.ts';
+import { parseScript, printScript, type Script } from './script.ts';
+import type { SeedResult, SeedTask } from './seed-run.ts';
+import { optionsOf, shrink } from './shrink.ts';
 import { type Outcome, simulate } from './simulate.ts';
-
-export interface CampaignOptions {
-  readonly from: number;
-  readonly seeds: number;
-  readonly fault: PlantedFault | undefined;
-  /** Names of the only checkers to ask; undefined: all. */
-  readonly checkers: readonly string[] | undefined;
-  /** Prints everything that happens. */
-  readonly verbose: boolean;
-  /** Goes on after a violation, and reports all at the end. */
-  readonly keepGoing: boolean;
-}
 
 /** What the surroundings give. */
 export interface CampaignHost {
   readonly print: (line: string) => void;
   /** A clock for the throughput, ms. */
   readonly nowMs: () => number;
+  /** Runs a seed; called for as many at a time as there are jobs. */
+  readonly run: (task: SeedTask) => Promise<SeedResult>;
+  /** Keeps a text under this name, and says where. */
+  readonly save: (name: string, text: string) => string;
+  /** Reads a text that was kept. Throws when there is none. */
+  readonly load: (place: string) => string;
 }
 
-export const USAGE = `Usage: npm run sim -- [--seeds N] [--from S] [--fault NAME] [--checkers A,B] [--keep-going] [--verbose]
-  --seeds N      how many seeds to run, default 100
-  --from S       the first seed, default 1
-  --fault NAME   plant a fault: ${PLANTED_FAULTS.map(({ name }) => name).join(', ')}
-  --checkers A,B ask only these: ${CHECKER_NAMES.join(', ')}
-  --keep-going   do not stop at the first violation
-  --verbose      print everything that happens, in virtual time
-Exit code 1 when a rule was broken, 2 when the arguments are wrong.`;
-
-/** Reads the command line. Returns what is wrong with it as text. */
-export function parseArguments(words: readonly string[]): CampaignOptions | string {
-  const options: { -readonly [K in keyof CampaignOptions]: CampaignOptions[K] } = {
-    from: 1,
-    seeds: 100,
-    fault: undefined,
-    checkers: undefined,
-    verbose: false,
-    keepGoing: false,
-  };
-  for (let at = 0; at < words.length; at += 1) {
-    const word = words[at];
-    if (word === '--verbose') options.verbose = true;
-    else if (word === '--keep-going') options.keepGoing = true;
-    else if (word === '--seeds' || word === '--from') {
-      const number = Number(words[(at += 1)] ?? Number.NaN);
-      if (!Number.isSafeInteger(number) || number < 0) return `Bad value for ${word}: ${words[at] ?? 'none'}`;
-      if (word === '--seeds') options.seeds = number;
-      else options.from = number;
-    } else if (word === '--fault') {
-      const name = words[(at += 1)] ?? '';
-      options.fault = plantedFault(name);
-      if (options.fault === undefined) return `There is no planted fault named "${name}"`;
-    } else if (word === '--checkers') {
-      options.checkers = (words[(at += 1)] ?? '').split(',');
-      const unknown = options.checkers.find((name) => !CHECKER_NAMES.includes(name));
-      if (unknown !== undefined) return `There is no checker named "${unknown}"`;
-    } else return `Unknown argument: ${word ?? ''}`;
-  }
-  return options;
-}
-
-/** A line is printed at least this often, ms. */
+const MINUTE_MS = 60_000;
+/** A line is printed at least this often, ms; in a run of minutes each minute. */
 const PROGRESS_MS = 5_000;
+/** So many failing seeds are shrunk. */
+const SHRUNK_MAX = 3;
+const SHRINK_RUNS_MAX = 500;
 
-/** Runs the seeds. Returns the outcomes that broke a rule. */
-export function runCampaign(options: CampaignOptions, host: CampaignHost): readonly Outcome[] {
-  const { from, seeds } = options;
-  const begunMs = host.nowMs();
-  let toldMs = begunMs;
-  let virtualUs = 0;
-  const total = noCoverage();
-  const broken: Outcome[] = [];
-  let done = 0;
-  for (; done < seeds; done += 1) {
-    const outcome = runSeed(from + done, options, host);
-    virtualUs += outcome.virtualUs;
-    add(total, outcome.coverage);
-    if (outcome.violation !== undefined) {
-      broken.push(outcome);
-      report(outcome, options, host);
-      if (!options.keepGoing) break;
-    }
-    if (host.nowMs() - toldMs < PROGRESS_MS) continue;
-    toldMs = host.nowMs();
-    host.print(`${done + 1} of ${seeds} seeds, ${rate(done + 1, toldMs - begunMs)}`);
+/** Runs the seeds. Returns the results that broke a rule. */
+export async function runCampaign(options: CampaignOptions, host: CampaignHost): Promise<readonly SeedResult[]> {
+  if (options.replay !== undefined) return replay(options.replay, options, host);
+  if (options.verbose) return runAllAloud(options, host);
+  return new Campaign(options, host).run();
+}
+
+class Campaign {
+  readonly #options: CampaignOptions;
+  readonly #host: CampaignHost;
+  readonly #begunMs: number;
+  readonly #total = noCoverage();
+  readonly #broken: SeedResult[] = [];
+  #toldMs: number;
+  #virtualUs = 0;
+  #begun = 0;
+  #done = 0;
+
+  constructor(options: CampaignOptions, host: CampaignHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#begunMs = host.nowMs();
+    this.#toldMs = this.#begunMs;
   }
-  const ran = Math.min(done + 1, seeds);
-  const elapsed = `${ran} seeds from ${from}, ${rate(ran, host.nowMs() - begunMs)}, ${Math.round(virtualUs / 1e6)} s of virtual time`;
-  host.print(`${broken.length === 0 ? 'No violation' : `${broken.length} violations`}: ${elapsed}`);
-  host.print(`  ${COVERED.map((name) => `${name}=${total[name]}`).join(' ')}`);
+
+  async run(): Promise<readonly SeedResult[]> {
+    const { from, jobs, seeds, minutes } = this.#options;
+    if (seeds === 1) this.#host.print(`seed ${from}\n${describeKnobs(drawKnobs(from))}`);
+    if (minutes !== undefined) this.#host.print(`${minutes} minutes of seeds from ${from}`);
+    await Promise.all(Array.from({ length: jobs }, () => this.#work()));
+    const verdict = this.#broken.length === 0 ? 'No violation' : `${this.#broken.length} violations`;
+    this.#host.print(`${verdict}: ${this.#done} seeds from ${from}, ${this.#rate()}, ${this.#virtual()}`);
+    this.#host.print(`  ${describeCoverage(this.#total)}`);
+    for (const result of this.#broken.slice(0, SHRUNK_MAX)) keepSmall(result, this.#options, this.#host);
+    return this.#broken;
+  }
+
+  async #work(): Promise<void> {
+    const { from, fault, checkers } = this.#options;
+    while (!this.#isOver()) {
+      const seed = from + this.#begun;
+      this.#begun += 1;
+      this.#take(await this.#host.run({ seed, fault: fault?.name, checkers }));
+    }
+  }
+
+  #isOver(): boolean {
+    const { seeds, minutes, keepGoing } = this.#options;
+    if (this.#begun >= seeds || (this.#broken.length > 0 && !keepGoing)) return true;
+    return minutes !== undefined && this.#host.nowMs() - this.#begunMs >= minutes * MINUTE_MS;
+  }
+
+  #take(result: SeedResult): void {
+    const { seeds, minutes } = this.#options;
+    this.#done += 1;
+    this.#virtualUs += result.virtualUs;
+    for (const name of COVERED) this.#total[name] += result.coverage[name];
+    if (result.violation !== undefined) {
+      this.#broken.push(result);
+      report(result, this.#options, this.#host);
+    }
+    const now = this.#host.nowMs();
+    if (now - this.#toldMs < (minutes === undefined ? PROGRESS_MS : MINUTE_MS)) return;
+    this.#toldMs = now;
+    if (minutes === undefined) this.#host.print(`${this.#done} of ${seeds} seeds, ${this.#rate()}`);
+    else {
+      const failures = this.#broken.map(({ seed, violation }) => `${seed} ${violation?.checker ?? ''}`);
+      const what = failures.length === 0 ? 'no violation' : `violations: ${failures.join(', ')}`;
+      this.#host.print(`${this.#done} seeds, ${this.#rate()}, ${what}; ${describeCoverage(this.#total)}`);
+    }
+  }
+
+  #rate(): string {
+    return `${Math.round((this.#done * MINUTE_MS) / Math.max(1, this.#host.nowMs() - this.#begunMs))} seeds/min`;
+  }
+
+  #virtual(): string {
+    return `${Math.round(this.#virtualUs / 1e6)} s of virtual time`;
+  }
+}
+
+/** Seed after seed, each with everything that happens in it. */
+function runAllAloud(options: CampaignOptions, host: CampaignHost): readonly SeedResult[] {
+  const broken: SeedResult[] = [];
+  for (let done = 0; done < options.seeds && (broken.length === 0 || options.keepGoing); done += 1) {
+    const result = runAloud(options.from + done, options, host);
+    if (result.violation !== undefined) broken.push(result);
+  }
   return broken;
 }
 
-function runSeed(seed: number, { fault, checkers, verbose, seeds }: CampaignOptions, host: CampaignHost): Outcome {
-  if (verbose || seeds === 1) host.print(`seed ${seed}\n${describeKnobs(drawKnobs(seed))}`);
-  return simulate(seed, {
+/** One seed with everything that happens in it. */
+function runAloud(seed: number, { fault, checkers }: CampaignOptions, host: CampaignHost): SeedResult {
+  host.print(`seed ${seed}\n${describeKnobs(drawKnobs(seed))}`);
+  const outcome = simulate(seed, {
     ...(fault === undefined ? {} : { fault }),
     ...(checkers === undefined ? {} : { checkers }),
-    ...(verbose ? { watch: (atUs, what) => host.print(describeObservation(atUs, what)) } : {}),
+    watch: (atUs, what) => host.print(describeObservation(atUs, what)),
+  });
+  return told(outcome, { seed, fault: fault?.name, checkers }, host);
+}
+
+/** Runs a script that was kept: the decisions that are left, in words, and what they lead to. */
+function replay(place: string, { verbose }: CampaignOptions, host: CampaignHost): readonly SeedResult[] {
+  const script = parseScript(host.load(place));
+  if (typeof script === 'string') throw new RangeError(script);
+  if (script.fault !== undefined && plantedFault(script.fault) === undefined) {
+    throw new RangeError(`There is no planted fault named "${script.fault}"`);
+  }
+  const outcome = tell(script, verbose, host);
+  const result = told(outcome, { seed: script.seed, fault: script.fault, checkers: [script.checker] }, host);
+  return result.violation === undefined ? [] : [result];
+}
+
+function told({ violation, virtualUs, coverage }: Outcome, task: SeedTask, host: CampaignHost): SeedResult {
+  if (violation === undefined) host.print(`No violation: 1 seeds from ${task.seed}\n  ${describeCoverage(coverage)}`);
+  else host.print(`VIOLATION of ${violation.checker} after ${(virtualUs / 1_000).toFixed(3)} ms: ${violation.message}`);
+  return { ...task, virtualUs, coverage, violation };
+}
+
+/** Runs a script and prints it as it happens: what the nemesis and the clients do, or everything. */
+function tell(script: Script, everything: boolean, host: CampaignHost): Outcome {
+  const { voters, observers } = drawKnobs(script.seed);
+  host.print(`script of seed ${script.seed}: voters ${voters.join()}, observers ${observers.join() || 'none'}`);
+  return simulate(script.seed, {
+    ...optionsOf(script),
+    watch: (atUs, what) => {
+      const isTold = typeof what === 'string' ? !what.startsWith('member ') : TOLD.has(what.kind);
+      if (everything || isTold) host.print(describeObservation(atUs, what));
+    },
   });
 }
 
-function report({ seed, violation, knobs, virtualUs }: Outcome, options: CampaignOptions, host: CampaignHost): void {
+/** What makes a script readable: what was done to the ensemble, and what its clients heard. */
+const TOLD: ReadonlySet<string> = new Set(['struck', 'crashed', 'called', 'answered', 'abandoned', 'healed']);
+
+function report(result: SeedResult, { seeds }: CampaignOptions, host: CampaignHost): void {
+  const { seed, violation, fault, virtualUs } = result;
   if (violation === undefined) return;
-  const { fault, verbose, seeds } = options;
-  const planted = fault === undefined ? '' : ` --fault ${fault.name}`;
-  if (!verbose && seeds !== 1) host.print(`seed ${seed}\n${describeKnobs(knobs)}`);
+  const planted = fault === undefined ? '' : ` --fault ${fault}`;
+  if (seeds !== 1) host.print(`seed ${seed}\n${describeKnobs(drawKnobs(seed))}`);
   host.print(`VIOLATION of ${violation.checker} after ${(virtualUs / 1_000).toFixed(3)} ms: ${violation.message}`);
   host.print(`Replay: npm run sim -- --seeds 1 --from ${seed}${planted} --verbose`);
 }
 
-function rate(seeds: number, elapsedMs: number): string {
-  return `${((seeds * 1_000) / Math.max(1, elapsedMs)).toFixed(1)} seeds/s`;
+/** Shrinks a failing seed, prints what is left of it, and keeps it. */
+function keepSmall(
+  { seed, fault, violation }: SeedResult,
+  { shrinkSeconds }: CampaignOptions,
+  host: CampaignHost,
+): void {
+  if (violation === undefined || shrinkSeconds === 0) return;
+  const untilMs = host.nowMs() + shrinkSeconds * 1_000;
+  const whole: Script = { seed, fault, checker: violation.checker, without: [], faultsUs: undefined };
+  const isLate = (): boolean => host.nowMs() >= untilMs;
+  const small = shrink(whole, { runsMax: SHRINK_RUNS_MAX, isLate });
+  if (small === undefined) {
+    host.print(`seed ${seed} does not fail when ${violation.checker} is asked alone: not shrunk`);
+    return;
+  }
+  const { script, before, after, runs } = small;
+  host.print(`seed ${seed} shrunk from ${before} decisions to ${after} in ${runs} runs:`);
+  const outcome = tell(script, false, host);
+  host.print(`=> ${outcome.violation?.checker ?? ''}: ${outcome.violation?.message ?? ''}`);
+  const place = host.save(`seed-${seed}${fault === undefined ? '' : `-${fault}`}.json`, printScript(script));
+  host.print(`Replay: npm run sim -- --replay ${place}`);
 }
 
-function add(total: Coverage, more: Coverage): void {
-  for (const name of COVERED) total[name] += more[name];
+function describeCoverage(counts: Coverage): string {
+  return COVERED.map((name) => `${name}=${counts[name]}`).join(' ');
 }

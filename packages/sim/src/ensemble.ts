@@ -19,10 +19,12 @@ import type { Observation } from './observation.ts';
 import type { PlantedFault } from './planted/plant.ts';
 import { Random } from './random.ts';
 import { Schedule } from './schedule.ts';
+import type { Decisions } from './script.ts';
 
 export interface EnsembleOptions {
   readonly knobs: Knobs;
   readonly checkers: readonly Checker[];
+  readonly decisions: Decisions;
   readonly fault: PlantedFault | undefined;
   /** Sees every observation, and a line for each fault and each trace; for a verbose run. */
   readonly watch: ((atUs: number, what: Observation | string) => void) | undefined;
@@ -60,6 +62,7 @@ export class Ensemble {
       schedule: this.schedule,
       random: this.random.fork('nemesis'),
       knobs: knobs.faults,
+      takes: (name) => options.decisions.takes(`strike ${name}`),
       network: this.#network,
       voters: knobs.voters,
       members: this.members,
@@ -67,7 +70,7 @@ export class Ensemble {
       note: (what) => this.#watch?.(this.schedule.nowUs, what),
       struck: (fault, what) => this.observe({ kind: 'struck', fault, what }),
     });
-    this.#addClients();
+    this.#addClients(options.decisions);
     this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers });
   }
 
@@ -127,9 +130,10 @@ export class Ensemble {
     this.members.set(sid, member);
   }
 
-  #addClients(): void {
+  #addClients(decisions: Decisions): void {
     const { knobs, schedule, fronts, observe } = this;
     const options = (name: string) => {
+      const counts = new Map<string, number>();
       const random = this.random.fork(name);
       const { sessionTimeoutMinMs } = knobs.timing;
       const timeoutMs = random.between(sessionTimeoutMinMs, 2 * sessionTimeoutMinMs);
@@ -142,11 +146,19 @@ export class Ensemble {
         timeoutMs,
         observe,
         healthySinceUs: () => this.healthySinceUs,
+        takes: (what: string) => {
+          const count = (counts.get(what) ?? 0) + 1;
+          counts.set(what, count);
+          return decisions.takes(`call ${name} ${what} ${count}`);
+        },
       };
     };
+    const add = (name: string, client: () => Client): void => {
+      if (decisions.takes(`client ${name}`)) this.clients.push(client());
+    };
     const { streams, unary, sessionless } = knobs.clients;
-    for (let i = 1; i <= streams; i += 1) this.clients.push(new StreamClient(options(`stream${i}`)));
-    for (let i = 1; i <= unary; i += 1) this.clients.push(new UnaryClient(options(`unary${i}`), true));
-    for (let i = 1; i <= sessionless; i += 1) this.clients.push(new UnaryClient(options(`plain${i}`), false));
+    for (let i = 1; i <= streams; i += 1) add(`stream${i}`, () => new StreamClient(options(`stream${i}`)));
+    for (let i = 1; i <= unary; i += 1) add(`unary${i}`, () => new UnaryClient(options(`unary${i}`), true));
+    for (let i = 1; i <= sessionless; i += 1) add(`plain${i}`, () => new UnaryClient(options(`plain${i}`), false));
   }
 }

@@ -1,5 +1,6 @@
 /** The face of `sim`: run a seed, with or without a planted fault, and read what it came to. */
-export { type CampaignHost, type CampaignOptions, parseArguments, runCampaign, USAGE } from './campaign.ts';
+export { type CampaignOptions, parseArguments, USAGE } from './arguments.ts';
+export { type CampaignHost, runCampaign } from './campaign.ts';
 export { CHECKER_NAMES } from './checkers/all.ts';
 export { COMMON, COVERED, type Coverage, noCoverage } from './coverage.ts';
 export { describeObservation } from './describe.ts';
@@ -10,8 +11,12 @@ export {
   type LinearizabilityVerdict,
 } from './linearizability/check.ts';
 export type { History, HistoryCall, SeenResult, SeenStat } from './linearizability/history.ts';
+export { type Measured, measureFaults } from './measure-faults.ts';
 export { type Observation, Violation } from './observation.ts';
 export { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
 export type { PlantedFault } from './planted/plant.ts';
 export { Random } from './random.ts';
+export { parseScript, printScript, type Script } from './script.ts';
+export { runSeedTask, type SeedResult, type SeedTask } from './seed-run.ts';
+export { type ShrinkOptions, type Shrunk, shrink } from './shrink.ts';
 export { type Outcome, type SimulationOptions, simulate } from './simulate.ts';

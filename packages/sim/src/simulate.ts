@@ -10,11 +10,16 @@ import { isCalm } from './faults/kinds.ts';
 import { drawKnobs, type Knobs } from './knobs.ts';
 import { type Observation, Violation } from './observation.ts';
 import type { PlantedFault } from './planted/plant.ts';
+import { Decisions } from './script.ts';
 
 export interface SimulationOptions {
   readonly fault?: PlantedFault;
   /** Names of the checkers to ask; all when absent. To see what a violation leads to that another checker finds first. */
   readonly checkers?: readonly string[];
+  /** Names of decisions to leave out of the run; see script.ts. */
+  readonly without?: readonly string[];
+  /** Faults end at this virtual time, µs, when that is earlier than the seed says. */
+  readonly faultsUs?: number;
   /** Sees every observation and a line for each fault and trace, with the virtual time, µs. */
   readonly watch?: (atUs: number, what: Observation | string) => void;
 }
@@ -30,6 +35,8 @@ export interface Outcome {
   /** Things that happened in virtual time. */
   readonly events: number;
   readonly coverage: Coverage;
+  /** What the nemesis and the clients decided to do, by name, in order. */
+  readonly decisions: readonly string[];
 }
 
 const MS = 1_000;
@@ -40,10 +47,13 @@ const HEALTHY_LOAD_US = 300 * MS;
 
 /** Runs one seed. Anything that is thrown and is no Violation is a fault of the simulator. */
 export function simulate(seed: number, options: SimulationOptions = {}): Outcome {
-  const knobs = drawKnobs(seed);
+  const drawn = drawKnobs(seed);
+  const knobs = { ...drawn, faultsUs: Math.min(drawn.faultsUs, options.faultsUs ?? drawn.faultsUs) };
+  const decisions = new Decisions(options.without);
   const coverage = new CoverageCounter();
   const ensemble = new Ensemble({
     knobs,
+    decisions,
     checkers: [...allCheckers().filter(({ name }) => options.checkers?.includes(name) ?? true), coverage],
     fault: options.fault,
     watch: options.watch,
@@ -56,7 +66,7 @@ export function simulate(seed: number, options: SimulationOptions = {}): Outcome
     violation = error;
   }
   const { nowUs: virtualUs, happened: events } = ensemble.schedule;
-  return { seed, knobs, violation, virtualUs, events, coverage: coverage.counts };
+  return { seed, knobs, violation, virtualUs, events, coverage: coverage.counts, decisions: decisions.taken };
 }
 
 function runPhases(ensemble: Ensemble): void {

@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly observe: (observation: Observation) => void;
   /** Since when all has been well, in virtual µs; undefined while faults go on. */
   readonly healthySinceUs: () => number | undefined;
+  /** Whether the next thing of this kind is done, or left out; see script.ts. */
+  readonly takes: (what: string) => boolean;
 }
 
 export interface Client {

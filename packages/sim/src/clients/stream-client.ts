@@ -80,12 +80,17 @@ export class StreamClient implements Client {
     for (let i = 0; i < burst; i += 1) this.#call(ready, this.#workload.next());
   }
 
-  #call({ front, attachment, session }: ReadyStream, { op, linearizable }: Draw): void {
+  #call(ready: ReadyStream, draw: Draw): void {
+    const timeoutMs = this.#holder.deadlineMs();
+    if (this.#options.takes('op')) this.#send(ready, draw, timeoutMs);
+  }
+
+  #send({ front, attachment, session }: ReadyStream, { op, linearizable }: Draw, timeoutMs: number): void {
     this.#inFlight += 1;
     const isAnswered = this.#isQuiet ? () => {} : this.#holder.loseHeart(attachment);
     front.ask(
       { session: session.id, attachment, op, linearizable },
-      this.#holder.deadlineMs(),
+      timeoutMs,
       (callId, deadlineMs) => ({
         kind: 'call',
         call: { callId, session: session.id, attachment, token: undefined, op, linearizable, deadlineMs },
@@ -112,21 +117,22 @@ export class StreamClient implements Client {
   }
 
   #move(): void {
-    if (this.#holder.ready !== undefined) this.#holder.leave(this.#options.random.chance(0.5));
+    const tell = this.#options.random.chance(0.5);
+    if (this.#holder.ready !== undefined && this.#options.takes('move')) this.#holder.leave(tell);
   }
 
   #close(): void {
     const { ready } = this.#holder;
-    if (ready === undefined || ready.session.isClosing) return;
+    if (ready === undefined || ready.session.isClosing || !this.#options.takes('close')) return;
     ready.session.mayEnd = true;
     ready.session.isClosing = true;
-    this.#call(ready, { op: { kind: 'closeSession' }, linearizable: false });
+    this.#send(ready, { op: { kind: 'closeSession' }, linearizable: false }, this.#holder.deadlineMs());
   }
 
   #fallSilent(): void {
     const holder = this.#holder;
     const { session } = holder;
-    if (session === undefined || holder.isSilent) return;
+    if (session === undefined || holder.isSilent || !this.#options.takes('silence')) return;
     const { random, schedule } = this.#options;
     session.mayEnd = true;
     holder.isSilent = true;

@@ -91,11 +91,16 @@ export class UnaryClient implements Client {
       this.#options.random.chance(0.02) && this.#session !== undefined
         ? { op: { kind: 'closeSession' } as const, linearizable: false }
         : this.#workload.next();
+    const timeoutMs = this.#deadlineMs();
+    if (!this.#options.takes('op')) {
+      this.#next();
+      return;
+    }
     const session = this.#session?.id ?? NO_SESSION;
     const token = this.#session?.token;
     front.ask(
       { session, attachment: 0, op, linearizable },
-      this.#deadlineMs(),
+      timeoutMs,
       (callId, deadlineMs) => ({
         kind: 'call',
         call: { callId, session, attachment: 0, token, op, linearizable, deadlineMs },

@@ -19,6 +19,8 @@ export interface NemesisOptions {
   readonly schedule: Schedule;
   readonly random: Random;
   readonly knobs: FaultKnobs;
+  /** Whether a strike of this name happens, or is left out; see script.ts. */
+  readonly takes: (name: string) => boolean;
   readonly network: Network;
   readonly voters: readonly Sid[];
   readonly members: ReadonlyMap<Sid, Member>;
@@ -31,7 +33,8 @@ const STRIKES: Strikes<FaultKind> = { ...MEMBER_STRIKES, ...LINK_STRIKES, ...DIS
 
 export class Nemesis implements Hands {
   readonly schedule: Schedule;
-  readonly random: Random;
+  /** That of the strike whose doing this is: to leave one strike out disturbs no other. */
+  random: Random;
   readonly knobs: FaultKnobs;
   readonly network: Network;
   readonly voters: readonly Sid[];
@@ -43,6 +46,8 @@ export class Nemesis implements Hands {
   isOver = false;
   /** What must be undone at the heal. */
   readonly #undo = new Set<() => void>();
+  readonly #root: Random;
+  readonly #takes: (name: string) => boolean;
 
   constructor(options: NemesisOptions) {
     ({
@@ -56,11 +61,13 @@ export class Nemesis implements Hands {
       note: this.note,
       struck: this.struck,
     } = options);
+    this.#root = options.random;
+    this.#takes = options.takes;
     this.sids = [...options.members.keys()];
   }
 
   start(): void {
-    for (const kind of FAULT_KINDS) this.#every(this.knobs.everyUs[kind], () => STRIKES[kind](this));
+    for (const kind of FAULT_KINDS) this.#every(kind, 1, this.#root.fork(kind));
   }
 
   down(member: Member): void {
@@ -68,7 +75,8 @@ export class Nemesis implements Hands {
       if (this.#undo.delete(back) && !member.isUp) member.start();
     };
     this.#undo.add(back);
-    this.schedule.after(this.isOver ? 1 : this.random.wait(this.knobs.downUs), back);
+    const random = this.#root.fork(`down ${member.sid} ${member.runs}`);
+    this.schedule.after(this.isOver ? 1 : random.wait(this.knobs.downUs), back);
   }
 
   crash(member: Member, power: boolean): void {
@@ -94,11 +102,14 @@ export class Nemesis implements Hands {
   }
 
   forAWhile(undo: () => void, meanUs = this.knobs.lastsUs): void {
+    const { random } = this;
     const once = (): void => {
-      if (this.#undo.delete(once)) undo();
+      if (!this.#undo.delete(once)) return;
+      this.random = random;
+      undo();
     };
     this.#undo.add(once);
-    this.schedule.after(this.random.wait(meanUs), once);
+    this.schedule.after(random.wait(meanUs), once);
   }
 
   anyUp(): Member | undefined {
@@ -114,12 +125,15 @@ export class Nemesis implements Hands {
     return (this.random.chance(chance) ? this.leader() : undefined) ?? this.anyUp();
   }
 
-  #every(meanUs: number, strike: () => void): void {
+  /** Plans the `count`-th strike of a kind, and after it the next. */
+  #every(kind: FaultKind, count: number, random: Random): void {
+    const meanUs = this.knobs.everyUs[kind];
     if (meanUs === 0) return;
-    this.schedule.after(this.random.wait(meanUs), () => {
+    this.schedule.after(random.wait(meanUs), () => {
       if (this.isOver) return;
-      strike();
-      this.#every(meanUs, strike);
+      this.random = this.#root.fork(`${kind} ${count}`);
+      if (this.#takes(`${kind} ${count}`)) STRIKES[kind](this);
+      this.#every(kind, count + 1, random);
     });
   }
 }

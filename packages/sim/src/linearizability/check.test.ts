@@ -230,4 +230,16 @@ describe('what clients saw', () => {
       kind: 'violation',
     });
   });
+
+  test('nor do lost deletes and creates that undo each other', () => {
+    const lost = Array.from({ length: 40 }, (_, n) =>
+      call(n % 2 === 0 ? remove('/a') : create('/a', `v${n}`), [3 + n], undefined, { process: `c${n}` }),
+    );
+    const seen = [5, 9, 1].map((n, at) => call(get('/a'), [100 + 2 * at, 101 + 2 * at], shown(`v${n}`, 0)));
+    expect(checkLinearizable([made1, ...lost, ...seen], { stepsMax: 50_000 })).toMatchObject({ kind: 'linearizable' });
+    const never = call(get('/a'), [120, 121], shown('v5', 1));
+    expect(checkLinearizable([made1, ...lost, ...seen, never], { stepsMax: 50_000 })).toMatchObject({
+      kind: 'violation',
+    });
+  });
 });

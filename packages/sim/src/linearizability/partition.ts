@@ -29,8 +29,9 @@ export function partition(history: History): readonly Part[] {
 
 class Partition {
   readonly #history: History;
+  readonly #floors: ReadonlyMap<HistoryCall, number>;
   readonly #parts = new Map<string, Timed<PartOp>[]>();
-  /** Data that some result has shown, numbered from 1; 0 stands for all others. */
+  /** Data that some result that is checked has shown, numbered from 1; 0 stands for all others. */
   readonly #values = new Map<string, number>();
   /** Parents of sequential znodes whose number is known. */
   readonly #counting = new Set<string>();
@@ -43,12 +44,12 @@ class Partition {
 
   constructor(history: History) {
     this.#history = history;
+    this.#floors = floorsOf(history);
     for (const call of history) this.#survey(call);
   }
 
   parts(): readonly Part[] {
-    const floors = floorsOf(this.#history);
-    for (const call of this.#history) this.#take(call, floors);
+    for (const call of this.#history) this.#take(call);
     this.#takeUnnumbered();
     this.#takeEnds();
     return [...this.#parts].map(([path, operations]) => ({
@@ -62,7 +63,8 @@ class Partition {
   #survey(call: HistoryCall): void {
     const { op, result, session, invokedAt } = call;
     const fate = fateOfCall(call);
-    if (result?.kind === 'getData' && fate === 'done') {
+    const isChecked = call.linearizable || this.#floors.has(call);
+    if (result?.kind === 'getData' && fate === 'done' && isChecked) {
       const key = dataKey(result.data);
       if (!this.#values.has(key)) this.#values.set(key, this.#values.size + 1);
     }
@@ -77,7 +79,7 @@ class Partition {
     if (op.kind === 'closeSession' && fate === 'done') this.#closing.set(session, call);
   }
 
-  #take(call: HistoryCall, floors: ReadonlyMap<HistoryCall, number>): void {
+  #take(call: HistoryCall): void {
     const fate = fateOfCall(call);
     const { op } = call;
     if (fate === 'not-done') return;
@@ -92,7 +94,7 @@ class Partition {
       case 'exists':
       case 'getData':
       case 'getChildren': {
-        const from = call.linearizable ? call.invokedAt : floors.get(call);
+        const from = call.linearizable ? call.invokedAt : this.#floors.get(call);
         if (fate === 'unknown' || from === undefined) break;
         this.#add(op.path, call, { kind: 'see', sight: this.#sightOf(call) }, from);
         break;

@@ -52,7 +52,7 @@ export function search<State, Op>(
 ): SearchResult<State, Op> {
   const line = new Line(model, operations);
   const frames: Frame<State>[] = [];
-  const tried = new Set<string>();
+  const tried = new Tried();
   let state = model.initial;
   let steps = 0;
   let best = { left: Infinity, state };
@@ -64,8 +64,7 @@ export function search<State, Op>(
       best = { left: line.left, state };
       bestStuck = line.window();
     }
-    const isNew = candidates.length < 2 || !tried.has(line.keyOf(state));
-    if (isNew && candidates.length > 1) tried.add(line.keyOf(state));
+    const isNew = candidates.length < 2 || tried.add(line.keyOf(state), line.openPlaced);
     frames.push({ state, candidates: isNew ? candidates : [], next: 0, placed: -1 });
     let isPlaced = false;
     while (!isPlaced) {
@@ -92,6 +91,23 @@ export function search<State, Op>(
   }
 }
 
+/**
+ * Where the search has been. To be where it was, with the same operations done and in the same state, but with more of the open
+ * ones used up, is to be worse off: what can be done from here could have been done from there.
+ */
+class Tried {
+  readonly #open = new Map<string, bigint[]>();
+
+  /** False when a place as good has been tried. `open`: a bit for each open operation that is used up. */
+  add(key: string, open: bigint): boolean {
+    const before = this.#open.get(key);
+    if (before?.some((fewer) => (fewer & open) === fewer) === true) return false;
+    if (before === undefined) this.#open.set(key, [open]);
+    else before.push(open);
+    return true;
+  }
+}
+
 /** The operations that have no place yet, by invocation; those with a return and the open ones apart. */
 class Line<State, Op> {
   /** Operations with a return that have no place. */
@@ -103,10 +119,12 @@ class Line<State, Op> {
   readonly #open: readonly number[];
   readonly #signatures: readonly string[];
   readonly #isPlaced: Uint8Array;
-  /** Two hashes over the set of what is placed: with its size they stand for the set. */
+  /** Which open operations are placed, a bit for each. */
+  openPlaced = 0n;
+  readonly #openBits = new Map<number, bigint>();
+  /** Two hashes over the set of those with a return that are placed: with its size they stand for the set. */
   #hashA = 0;
   #hashB = 0;
-  #placed = 0;
 
   constructor(model: Model<State, Op>, operations: readonly Timed<Op>[]) {
     this.#model = model;
@@ -130,6 +148,7 @@ class Line<State, Op> {
     this.#next[last] = size;
     this.#previous[size] = last;
     this.#open = open;
+    open.forEach((index, at) => this.#openBits.set(index, 1n << BigInt(at)));
     this.#signatures = open.map((index) => model.signatureOf(this.opAt(index)));
     this.left = size - open.length;
   }
@@ -189,7 +208,7 @@ class Line<State, Op> {
   }
 
   keyOf(state: State): string {
-    return `${this.#placed}:${this.#hashA}:${this.#hashB}:${this.#model.keyOf(state)}`;
+    return `${this.left}:${this.#hashA}:${this.#hashB}:${this.#model.keyOf(state)}`;
   }
 
   /** Those invoked before the first return that is left. */
@@ -208,7 +227,11 @@ class Line<State, Op> {
 
   #mark(index: number, isPlaced: 0 | 1): void {
     this.#isPlaced[index] = isPlaced;
-    this.#placed += isPlaced === 1 ? 1 : -1;
+    const bit = this.#openBits.get(index);
+    if (bit !== undefined) {
+      this.openPlaced ^= bit;
+      return;
+    }
     this.#hashA ^= scramble(index + 1, 0x9e3779b1);
     this.#hashB ^= scramble(index + 1, 0x85ebca77);
   }
