@@ -133,6 +133,12 @@ export class EnsembleProcess implements AsyncDisposable {
     return at;
   }
 
+  /** SIGTERM, as a rollout sends it. */
+  terminate(sid: number): void {
+    const { pid } = this.member(sid);
+    if (pid !== undefined) process.kill(pid, 'SIGTERM');
+  }
+
   /** Waits until ensemble.json no longer shows the member as running. */
   async gone(sid: number): Promise<void> {
     await until(`member ${sid} gone`, () => this.member(sid).state !== 'running');

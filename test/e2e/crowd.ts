@@ -1,0 +1,118 @@
+/**
+ * Many clients at the same few members, each with a session, an ephemeral and a register that it sets without pause. Every set
+ * must raise the register's version by exactly one, so a lost or doubled write shows at once; every failed call, every change of
+ * a session's state and the time between two acknowledgements is kept.
+ */
+import { type Client, connect } from '@quorate/client';
+
+interface Acknowledged {
+  readonly value: number;
+  readonly at: number;
+}
+
+class Setter {
+  readonly client: Client;
+  readonly #path: string;
+  readonly #faults: string[];
+  readonly acknowledged: Acknowledged[] = [];
+  #version: number;
+  #isOver = false;
+  #running: Promise<void> | undefined;
+
+  constructor(client: Client, path: string, version: number, faults: string[]) {
+    this.client = client;
+    this.#path = path;
+    this.#version = version;
+    this.#faults = faults;
+    client.session.onChange((state) => {
+      if (!this.#isOver) faults.push(`${path}: the session is ${JSON.stringify(state)}`);
+    });
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  /** Ends the loop, checks the register and the ephemeral, and closes the session. */
+  async finish(): Promise<void> {
+    this.#isOver = true;
+    await this.#running;
+    const last = this.acknowledged.at(-1)?.value ?? -1;
+    const { stat, ...znode } = await this.client.get(this.#path, { consistency: 'linearizable' });
+    const text = new TextDecoder().decode(znode.data);
+    if (text !== String(last)) this.#faults.push(`${this.#path}: holds ${text}, acknowledged was ${last}`);
+    if (stat.version !== this.#version)
+      this.#faults.push(`${this.#path}: version ${stat.version}, not ${this.#version}`);
+    const ephemeral = await this.client.stat(`${this.#path}/alive`);
+    if (ephemeral === undefined) this.#faults.push(`${this.#path}: its ephemeral is gone`);
+    await this.client.close();
+  }
+
+  async #run(): Promise<void> {
+    for (let value = 0; !this.#isOver; value++) {
+      try {
+        const { version } = await this.client.set(this.#path, String(value), { timeoutMs: 20_000 });
+        if (version !== this.#version + 1)
+          this.#faults.push(`${this.#path}: version ${version} after ${this.#version}`);
+        this.#version = version;
+        this.acknowledged.push({ value, at: performance.now() });
+      } catch (error) {
+        this.#faults.push(`${this.#path}: ${String(error)}`);
+        return;
+      }
+    }
+  }
+}
+
+export class Crowd {
+  /** What must not be: failed calls, changed sessions, lost or doubled writes. */
+  readonly faults: string[] = [];
+  readonly #setters: Setter[] = [];
+
+  /** `count` clients, spread over `addresses`, one address each; `name` is the parent of their registers. */
+  static async start(addresses: readonly string[], name: string, count = 20): Promise<Crowd> {
+    const crowd = new Crowd();
+    await using first = await connect(addresses);
+    await first.create(name);
+    const join = async (_: unknown, i: number): Promise<void> => {
+      const client = await connect(addresses[i % addresses.length] ?? '');
+      const path = `${name}/${i}`;
+      const { stat } = await client.create(path, '');
+      await client.create(`${path}/alive`, '', { mode: 'ephemeral' });
+      crowd.#setters.push(new Setter(client, path, stat.version, crowd.faults));
+    };
+    await Promise.all(Array.from({ length: count }, join));
+    for (const setter of crowd.#setters) setter.start();
+    return crowd;
+  }
+
+  /** Writes acknowledged so far. */
+  get written(): number {
+    return this.#setters.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+  }
+
+  /** True once every client has had an acknowledgement after `moment`. */
+  hasWrittenSince(moment: number): boolean {
+    return this.#setters.every(({ acknowledged }) => (acknowledged.at(-1)?.at ?? 0) > moment);
+  }
+
+  /**
+   * The longest time that each client went without an acknowledgement, of all that ended between the two moments: how long the
+   * fault between them was felt.
+   */
+  pauses(from: number, to: number): number[] {
+    return this.#setters.map(({ acknowledged }) => {
+      let longest = 0;
+      for (let i = acknowledged.length - 1; i > 0; i--) {
+        const [before, after] = [acknowledged[i - 1]?.at ?? 0, acknowledged[i]?.at ?? 0];
+        if (after < from) break;
+        if (before <= to) longest = Math.max(longest, after - before);
+      }
+      return longest;
+    });
+  }
+
+  async finish(): Promise<void> {
+    await Promise.all(this.#setters.map((setter) => setter.finish()));
+  }
+}
