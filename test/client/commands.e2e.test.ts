@@ -135,14 +135,26 @@ describe('status', () => {
 });
 
 describe('without a quorum', () => {
-  it('a command says so, and that nothing was done', async () => {
+  it('a command that writes says so, and that nothing was done; one that reads reads from a member, and says that', async () => {
     await using alone = await TestEnsemble.start({ size: 3 });
     const leader = await alone.leader();
+    await using client = await connect(alone.servers);
+    await client.create('/a', 'kept');
     for (const index of alone.running().filter((each) => each !== leader)) await alone.kill(index);
     const args = ['set', '/a', 'x', '--servers', String(alone.servers[leader]), '--timeout', '1s'];
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toMatch(/^quorate: The ensemble has no quorum \(member \d is [a-z]+\).*nothing was read or written/);
     expect([code, stdout.toString()]).toEqual([5, '']);
+    const old = { '/a': ['get', '/a'], zookeeper: ['ls', '/'], dataLength: ['stat', '/a'] };
+    const note =
+      /^quorate: The ensemble has no quorum \(member \d is [a-z]+\).*; read from one member, whose state may be old\n$/;
+    for (const [shown, command] of Object.entries(old)) {
+      const read = await run([...command, ...args.slice(3, 5), '--timeout', '4s']);
+      expect([read.code, read.stderr]).toEqual([0, expect.stringMatching(note)]);
+      expect(read.stdout.toString()).toContain(shown === '/a' ? 'kept' : shown);
+    }
+    const fresh = await run(['get', '/a', '--linearizable', ...args.slice(3, 5), '--timeout', '2s']);
+    expect([fresh.code, fresh.stdout.toString()]).toEqual([5, '']);
   });
 });
 

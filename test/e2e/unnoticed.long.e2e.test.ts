@@ -32,7 +32,7 @@ async function lead(ensemble: EnsembleProcess, sid: number): Promise<void> {
 }
 
 /** Runs `fault` under load, and waits until every client writes again. Returns the pauses. */
-async function under(crowd: Crowd, fault: () => Promise<unknown> | unknown): Promise<number[]> {
+async function under(crowd: Crowd, fault: () => Promise<void> | void): Promise<number[]> {
   const before = performance.now();
   await until('writes of all before', () => crowd.hasWrittenSince(before));
   const from = performance.now();
@@ -52,7 +52,7 @@ describe('20 clients at the members that stay', () => {
       const crowd = await Crowd.start(survivors, `/kill-${victim}`);
       for (let kill = turn; kill < KILLS; kill += 3) {
         await lead(ensemble, victim);
-        pauses.push(await under(crowd, () => ensemble.kill(victim)));
+        pauses.push(await under(crowd, () => void ensemble.kill(victim)));
         await ensemble.gone(victim);
         await ensemble.restart(victim);
       }

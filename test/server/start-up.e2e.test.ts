@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, memberStatus } from '@quorate/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Command, type Ended, freePorts, occupy } from './command.ts';
 
@@ -94,10 +95,36 @@ describe('a member on its own', () => {
       const args = await flags();
       await using command = new Command(args);
       await vi.waitFor(() => expect(command.stdout).toContain('"role":"leading"'), { timeout: 20_000 });
+      await vi.waitFor(() => expect(command.stderr).toContain('standalone'), { timeout: 20_000 });
       command.process.kill(signal);
-      const { code, stderr } = await command.ended;
+      const { code } = await command.ended;
       expect([signal, code]).toEqual([signal, 0]);
-      expect(stderr).toContain('standalone');
+    }
+  });
+
+  it('C110: a second signal ends a member at once that still waits for calls in flight', async () => {
+    const [grpc, ...peers] = await freePorts(4);
+    const ensemble = peers.map((port, index) => `${index + 1}=127.0.0.1:${port}`).join(',');
+    const args = await flags({ sid: 1, ensemble, 'grpc-port': grpc ?? 0, 'stop-grace-ms': 60_000 });
+    for (const [first, second, code] of [
+      ['SIGTERM', 'SIGTERM', 143],
+      ['SIGTERM', 'SIGINT', 130],
+    ] as const) {
+      await using command = new Command(args);
+      await vi.waitFor(() => expect(command.stderr).toContain('listens'), { timeout: 20_000 });
+      // Without a quorum no session can be opened: the attempt is in flight until its deadline.
+      const attempt = connect(`127.0.0.1:${grpc}`, { timeoutMs: 30_000 }).catch(() => undefined);
+      await vi.waitFor(async () => {
+        const status = await memberStatus(`127.0.0.1:${grpc}`);
+        expect(status.outstanding).toBeGreaterThan(0);
+      });
+      command.process.kill(first);
+      await vi.waitFor(() => expect(command.stdout).toContain('"stopping"'), { timeout: 20_000 });
+      expect(command.process.exitCode).toBeNull();
+      command.process.kill(second);
+      expect((await command.ended).code).toBe(code);
+      expect(command.stdout).not.toContain('"stopped"');
+      void attempt;
     }
   });
 

@@ -15,5 +15,6 @@ export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './option
 export { listServers } from './servers.ts';
 export type { Session } from './session.ts';
 export type { SessionState } from './session-state.ts';
+export { type Reader, sessionlessReader } from './sessionless.ts';
 export { type ClusterStatus, type MovedLeader, memberStatus, moveLeader } from './status.ts';
 export type { Data, Stat, Znode } from './znode.ts';

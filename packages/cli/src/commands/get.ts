@@ -18,11 +18,12 @@ export const getCommand = dataCommand<GetFlags>({
       .positional('path', { type: 'string', demandOption: true, describe: 'Path of the znode' })
       .option('stat', { alias: 's', type: 'boolean', default: false, describe: 'Print its stat, too' })
       .option('linearizable', { type: 'boolean', default: false, describe: 'Confirm with the leader first' }),
+  isRead: true,
   prepare:
     ({ path, stat, linearizable }) =>
-    async (client, budget) => {
+    async (reader, budget) => {
       const consistency = linearizable ? 'linearizable' : 'session';
-      const znode = await client.get(path, { ...budget(), consistency });
+      const znode = await reader.get(path, { ...budget(), consistency });
       return {
         json: () => ({ path, ...dataFields(znode), stat: statFields(znode.stat) }),
         text: () => {

@@ -13,11 +13,12 @@ export const lsCommand = dataCommand<LsFlags>({
     argv
       .positional('path', { type: 'string', default: '/', describe: 'Path of the znode' })
       .option('linearizable', { type: 'boolean', default: false, describe: 'Confirm with the leader first' }),
+  isRead: true,
   prepare:
     ({ path, linearizable }) =>
-    async (client, budget) => {
+    async (reader, budget) => {
       const consistency = linearizable ? 'linearizable' : 'session';
-      const children = await client.children(path, { ...budget(), consistency });
+      const children = await reader.children(path, { ...budget(), consistency });
       return { json: () => ({ path, children }), text: () => children.map((name) => `${name}\n`).join('') };
     },
 });

@@ -14,11 +14,12 @@ export const statCommand = dataCommand<StatFlags>({
     argv
       .positional('path', { type: 'string', demandOption: true, describe: 'Path of the znode' })
       .option('linearizable', { type: 'boolean', default: false, describe: 'Confirm with the leader first' }),
+  isRead: true,
   prepare:
     ({ path, linearizable }) =>
-    async (client, budget) => {
+    async (reader, budget) => {
       const consistency = linearizable ? 'linearizable' : 'session';
-      const stat = await client.stat(path, { ...budget(), consistency });
+      const stat = await reader.stat(path, { ...budget(), consistency });
       if (stat === undefined) {
         const { CoordinationError } = await import('@quorate/client');
         throw new CoordinationError('NO_NODE', `${path} does not exist`, { path });

@@ -2,7 +2,7 @@
  * What all data commands have in common: the shared flags, a session for the time of the command, one result on standard
  * output, one line on standard error when it fails, and the exit code.
  */
-import type { CallOptions, Client } from '@quorate/client';
+import type { CallOptions, Client, Reader } from '@quorate/client';
 import type { ArgumentsCamelCase, Argv, CommandModule } from 'yargs';
 import { Interrupted, sayFailure, UsageError } from './failure.ts';
 import { explainNoSession } from './no-quorum.ts';
@@ -26,6 +26,8 @@ export interface DataCommand<F> {
   /** Further formats beside text and json. */
   readonly outputs?: readonly Output[];
   builder(argv: Argv<SharedFlags>): Argv<SharedFlags & F>;
+  /** It only reads: without a quorum it reads without a session. */
+  readonly isRead?: false;
   /**
    * Checks the flags, and reads what they name, before anybody is asked: throws UsageError. What it returns does the
    * work in a session. `flags` are as `builder` says.
@@ -33,8 +35,14 @@ export interface DataCommand<F> {
   prepare(flags: F): (client: Client, budget: Budget) => Promise<Result>;
 }
 
+/** A command that only reads. */
+export type ReadCommand<F> = Omit<DataCommand<F>, 'isRead' | 'prepare'> & {
+  readonly isRead: true;
+  prepare(flags: F): (reader: Reader, budget: Budget) => Promise<Result>;
+};
+
 /** A command that works in a session, for yargs. */
-export function dataCommand<F>(command: DataCommand<F>): CommandModule<object, SharedFlags & F> {
+export function dataCommand<F>(command: DataCommand<F> | ReadCommand<F>): CommandModule<object, SharedFlags & F> {
   return {
     command: command.command,
     describe: command.describe,
@@ -42,7 +50,11 @@ export function dataCommand<F>(command: DataCommand<F>): CommandModule<object, S
     handler: (flags: ArgumentsCamelCase<SharedFlags & F>) => {
       // yargs hands over what the builder says, and each name in camel case besides; its type hides the first.
       const own = flags as unknown as F;
-      return carryOut(flags, (settings, budget) => inSession(settings, budget, command.prepare(own)));
+      return carryOut(flags, async (settings, budget) => {
+        if (command.isRead !== true) return inSession(settings, budget, command.prepare(own));
+        const { inSessionOrWithout } = await import('./read.ts');
+        return inSessionOrWithout(settings, budget, command.prepare(own));
+      });
     },
   };
 }
@@ -100,16 +112,29 @@ export async function carryOut(
   }
 }
 
-async function inSession(
+/** How a session is waited for. */
+interface Opening {
+  /** Ends the wait for it. */
+  readonly signal?: AbortSignal;
+  /** It is there. */
+  opened?(): void;
+}
+
+/** Does the work in a session of its own. */
+export async function inSession(
   settings: Settings,
   budget: Budget,
   work: (client: Client, budget: Budget) => Promise<Result>,
+  opening: Opening = {},
 ): Promise<Result> {
   const { connect, isCode } = await import('@quorate/client');
-  const client = await connect(settings.servers, budget()).catch(async (error: unknown) => {
+  const { signal } = opening;
+  const options = signal === undefined ? budget() : { ...budget(), signal };
+  const client = await connect(settings.servers, options).catch(async (error: unknown) => {
     if (!isCode(error, 'CONNECTION_LOST', 'TIMEOUT', 'UNAVAILABLE')) throw error;
     throw await explainNoSession(error, settings.servers);
   });
+  opening.opened?.();
   try {
     return await work(client, budget);
   } finally {

@@ -175,12 +175,12 @@ describe('the calls of a member whose disk fails', () => {
     const [entry] = ensemble.followers as [Member];
     ensemble.open(entry, 1, 12_000);
     fail(ensemble, entry);
-    ensemble.advance(3_500);
+    ensemble.advance(7_500);
     expect(entry.closed).toEqual([]);
     ensemble.advance(1_000);
     expect(entry.closed).toMatchObject([{ attachment: 1, code: 'UNAVAILABLE' }]);
     expect(ensemble.call(entry, get('/')).result.kind).toBe('getData');
-    ensemble.advance(26_000);
+    ensemble.advance(22_000);
     expect(ensemble.call(entry, get('/')).result).toMatchObject({ code: 'UNAVAILABLE' });
     expect(entry.peer!.status.serving).toBe(false);
   });

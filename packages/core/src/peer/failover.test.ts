@@ -63,6 +63,28 @@ describe('a leader that dies', () => {
   });
 });
 
+describe('C014: an idle session at a member that stays', () => {
+  it('is held when the leader dies right before the next heartbeat of its client is due', () => {
+    const timeoutMs = 6_000;
+    for (let age = 0; age <= timeoutMs / 3; age += 500) {
+      const ensemble = new TestEnsemble();
+      const { leader, entry, other } = cast(ensemble);
+      ensemble.open(entry, 7, timeoutMs);
+      ensemble.give(entry, { kind: 'heard', attachment: 7 });
+      ensemble.run();
+      ensemble.advance(age);
+      // Finding a new one takes a moment.
+      other.isFrozen = true;
+      ensemble.kill(leader);
+      ensemble.advance(500);
+      other.isFrozen = false;
+      ensemble.advance(700);
+      expect(ensemble.leader).not.toBe(leader);
+      expect(entry.closed, `heard ${age} ms before`).toEqual([]);
+    }
+  });
+});
+
 describe('a link that breaks while the leader stays', () => {
   it('loses no write and doubles none', () => {
     const ensemble = new TestEnsemble();

@@ -98,15 +98,15 @@ describe('P11: what was heard', () => {
 });
 
 describe('without a leader', () => {
-  it('a session is held for a third of its timeout from when the ensemble last heard of it', () => {
+  it('a session is held for two thirds of its timeout from when the ensemble last heard of it', () => {
     const door = new Door();
     door.attach(1, S, 0, 9_000);
     door.attach(2, T, 0, 30_000);
     door.attachments.heard(1);
     door.attachments.takeHeard(1_000);
-    door.attachments.closeOverdue(4_000);
+    door.attachments.closeOverdue(7_000);
     expect(door.closed).toEqual([]);
-    door.attachments.closeOverdue(4_001);
+    door.attachments.closeOverdue(7_001);
     expect(door.closed).toEqual([[1, 'UNAVAILABLE']]);
   });
 
@@ -116,7 +116,7 @@ describe('without a leader', () => {
     door.attachments.heard(1);
     door.attachments.takeHeard(2_500);
     door.attachments.leaderLost(500);
-    door.attachments.closeOverdue(3_501);
+    door.attachments.closeOverdue(6_501);
     expect(door.closed).toEqual([[1, 'UNAVAILABLE']]);
   });
 

@@ -22,8 +22,11 @@ export type GrantedSession = Pick<Attachment, 'session' | 'timeoutMs' | 'granted
 /** Closes the stream or socket. */
 export type CloseAttachment = (attachment: number, code: ErrorCode, reason: string) => void;
 
-/** Without a leader a session is held for this part of its timeout, so that its client has time to move. */
-const HOLD_PARTS = 3;
+/**
+ * Without a leader a session is held until this part of its timeout has passed since the ensemble last heard of it: a client is
+ * heard from a third of the timeout apart when it has nothing to say, and needs time to move before its session ends.
+ */
+const HOLD_PART = 2 / 3;
 
 export class Attachments {
   readonly #close: CloseAttachment;
@@ -137,7 +140,7 @@ export class Attachments {
   /** While there is no leader: lets go of every session that has been held for as long as it may be. */
   closeOverdue(nowMs: number): void {
     for (const attachment of [...this.#byNumber.values()]) {
-      if (nowMs - attachment.toldMs <= attachment.timeoutMs / HOLD_PARTS) continue;
+      if (nowMs - attachment.toldMs <= attachment.timeoutMs * HOLD_PART) continue;
       this.#end(attachment, 'UNAVAILABLE', 'This member has lost its leader; the session goes on elsewhere');
     }
   }
