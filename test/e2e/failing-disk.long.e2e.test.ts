@@ -104,6 +104,27 @@ describe('a disk that is full only while a checkpoint is written', () => {
   });
 });
 
+describe('a disk that is full only when LevelDB begins a new file', () => {
+  it('C056: the member leaves, tries in vain, and comes back when it is freed', async () => {
+    await using rig = await Rig.start();
+    const { ensemble, disk } = rig;
+    const leader = await ensemble.leader();
+    const victim = ensemble.sids.find((sid) => sid !== leader)!;
+    await using client = await connect(ensemble.address(leader));
+    await client.create('/w');
+    disk.set({ op: 'open', what: 'ENOSPC', part: `member-${victim}/log/` });
+    // More than the journal of the log holds before LevelDB turns it into a table.
+    const paths = Array.from({ length: 24 }, (_, i) => `/w/${i}`);
+    for (const path of paths) await client.create(path, 'x'.repeat(900_000), { timeoutMs: 30_000 });
+    await until('the failure is told', () => rig.told(victim).includes('diskFailed'));
+    await until('a try in vain', () => rig.told(victim).includes('diskStillFails'));
+    disk.clear();
+    await until('the disk is opened anew', () => rig.told(victim).includes('diskMended'));
+    expect(await missing(ensemble.addresses, '/w', paths)).toEqual({});
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+  });
+});
+
 describe('a disk that hangs', () => {
   it('of a follower, for 5 s: the others go on, its own clients wait, and it catches up', async () => {
     await using rig = await Rig.start();

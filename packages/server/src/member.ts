@@ -6,20 +6,18 @@
 import type { QuorumPeer } from '@quorate/core';
 import { ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
-import { type MemberStore, reasonOf } from '@quorate/storage';
 import { AdminHttp } from './admin.ts';
 import type { Ports, ServerConfig } from './config/index.ts';
-import { openWhenMended, RepairPauses } from './disk-repair.ts';
-import { DiskSpace } from './disk-space.ts';
 import { Driver } from './driver.ts';
 import { GrpcFront } from './fronts/grpc/front.ts';
 import { createLog, type Log } from './logging.ts';
 import { memberInfosOf } from './member-config.ts';
-import { type Opened, openCore } from './opening.ts';
+import { MemberDisk } from './member-disk.ts';
+import type { Opened } from './opening.ts';
 import { Links } from './peers/links.ts';
 import { statusOf } from './status.ts';
 import { VERSION } from './version.ts';
-import { type Deferred, deferred, timeout, within } from './waiting.ts';
+import { type Deferred, deferred, timeout } from './waiting.ts';
 
 export interface MemberOptions {
   /** Takes log lines instead of standard output. */
@@ -51,9 +49,6 @@ const LAST_WORD_MS = 1_000;
 /** Health is looked at this often besides every change, ms: a quorum can be lost without one. */
 const HEALTH_MS = 500;
 
-/** At a stop: how long the disk may take to close, ms. Nothing acknowledged depends on it, and a disk that hangs never ends. */
-const CLOSE_MS = 5_000;
-
 /** Starts a member. Rejects with one clear line: a taken port, a folder that cannot be used, damaged data. */
 export async function startMember(config: ServerConfig, options: MemberOptions = {}): Promise<Member> {
   const member = new Member(config, options);
@@ -69,14 +64,7 @@ export class Member {
   #links: Links | undefined;
   #front: GrpcFront | undefined;
   #admin: AdminHttp | undefined;
-  readonly #space: DiskSpace;
-  readonly #pauses = new RepairPauses();
-  /** Given when the member ends: no repair goes on. */
-  readonly #ending = new AbortController();
-  #store: MemberStore | undefined;
-  /** The repair that is under way. */
-  #mending: Promise<void> | undefined;
-  #isDiskHung = false;
+  readonly #disk: MemberDisk;
   #state: 'starting' | 'running' | 'stopping' | 'stopped' = 'starting';
   #healthTimer: NodeJS.Timeout | undefined;
   #stopped: Promise<void> | undefined;
@@ -98,8 +86,6 @@ export class Member {
       place: () => this.#place(),
       ...(options.writeLog === undefined ? {} : { write: options.writeLog }),
     });
-    const { dataDir: directory, diskFreeWarnBytes: warnBytes } = config;
-    this.#space = new DiskSpace({ directory, warnBytes, log: this.#log.child('disk') });
     this.#driver = new Driver({
       links: {
         send: (sid, link, message) => this.#links?.send(sid, link, message),
@@ -114,6 +100,14 @@ export class Member {
       onStatus: () => this.#statusChanged(),
       onStopped: () => this.#coreStopped(),
     });
+    this.#disk = new MemberDisk({
+      config,
+      log: this.#log,
+      newRun: () => this.#driver.newRun(),
+      onFatal: (reason) => {
+        if (this.#state === 'running') this.#fatal(reason);
+      },
+    });
   }
 
   /** Resolves when the member first answers reads and writes: it leads, follows or observes an established leader. */
@@ -126,7 +120,7 @@ export class Member {
    * which no exit can end before the disk answers: only SIGKILL does. Nothing acknowledged depends on it.
    */
   get isDiskHung(): boolean {
-    return this.#isDiskHung;
+    return this.#disk.isHung;
   }
 
   /** The ports in use: real ones where the configuration has 0. */
@@ -148,19 +142,17 @@ export class Member {
     const members = memberInfosOf(this.config, this.ports);
     const divergences = this.#divergences;
     const lastDivergence = this.#lastDivergence;
-    const diskFreeBytes = this.#space.freeBytes;
+    const diskFreeBytes = this.#disk.freeBytes;
     return statusOf(status, { clusterId, version: VERSION, members, diskFreeBytes, divergences, lastDivergence });
   }
 
   /** Called by `startMember`. On failure everything that was opened is closed again. */
   async start(): Promise<void> {
-    const { config } = this;
     try {
       // Ports first: a second member started by mistake must not touch the data of the first.
       await this.#openPorts();
       const startedMs = performance.now();
-      this.#enter(await openCore(config, this.#driver.newRun(), this.#log), 'started', startedMs);
-      await this.#space.start();
+      this.#enter(await this.#disk.open(), 'started', startedMs);
     } catch (error) {
       this.#driver.halt();
       await this.#close();
@@ -215,7 +207,6 @@ export class Member {
 
   /** Takes a core that was made from the disk into service. */
   #enter({ core, first, store, summary }: Opened, event: string, sinceMs: number): void {
-    this.#store = store;
     this.#options.onCore?.(core);
     this.#driver.start(core, store, first);
     const { checkpointZxid, lastZxid, tornTail } = summary;
@@ -250,34 +241,19 @@ export class Member {
     this.#beginAnew({ event: 'rebuilt', word, ...(isDiskWrong ? { setAside: reason } : {}) });
   }
 
-  #beginAnew(how: Anew): void {
+  #beginAnew({ event, word, setAside }: Anew): void {
     this.#statusChanged();
     if (this.#state !== 'running') return;
-    this.#mending = this.#mend(how).catch((error: unknown) => {
-      if (this.#state === 'running') this.#fatal(`Cannot open the disk anew: ${reasonOf(error)}`);
-    });
-  }
-
-  async #mend({ event, word }: Anew): Promise<void> {
-    const failedMs = performance.now();
-    await this.#store?.close();
-    this.#store = undefined;
-    const { signal } = this.#ending;
-    const opened = await openWhenMended({
-      directory: this.config.dataDir,
-      open: () => openCore(this.config, this.#driver.newRun(), this.#log),
-      pauses: this.#pauses,
-      signal,
-      log: this.#log.child('disk'),
-    });
-    if (opened === undefined) return;
-    this.#store = opened.store;
-    if (this.#state !== 'running') return;
-    // The new core knows no links and no clients: both begin anew with it.
-    this.#driver.closeAttachments('UNAVAILABLE', word);
-    this.#links?.closeAll(word);
-    this.#enter(opened, event, failedMs);
-    this.#statusChanged();
+    const sinceMs = performance.now();
+    const enter = (opened: Opened): void => {
+      if (this.#state !== 'running') return;
+      // The new core knows no links and no clients: both begin anew with it.
+      this.#driver.closeAttachments('UNAVAILABLE', word);
+      this.#links?.closeAll(word);
+      this.#enter(opened, event, sinceMs);
+      this.#statusChanged();
+    };
+    this.#disk.openAnew(enter, setAside);
   }
 
   #refusal(): string | undefined {
@@ -361,17 +337,9 @@ export class Member {
 
   async #close(): Promise<void> {
     clearInterval(this.#healthTimer);
-    this.#space.stop();
-    this.#ending.abort();
     this.#front?.destroy();
     this.#admin?.close();
     await this.#links?.stop();
-    const closing = (async () => {
-      await this.#mending;
-      await this.#store?.close();
-    })();
-    this.#isDiskHung = !(await within(CLOSE_MS, closing));
-    if (this.#isDiskHung)
-      this.#log.warn('diskNotClosed', { reason: 'The disk does not answer; the process is killed' });
+    await this.#disk.close();
   }
 }

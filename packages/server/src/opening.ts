@@ -29,7 +29,7 @@ export interface Opened {
 
 /** `events` takes what the store reports from now on. Rejects with one clear line; nothing stays open then. */
 export async function openCore(config: ServerConfig, events: StoreEvents, log: Log): Promise<Opened> {
-  const { dataDir: directory, clusterId, sid } = config;
+  const { dataDir: directory, sid } = config;
   try {
     return await openOnce(config, events);
   } catch (thrown) {
@@ -42,10 +42,15 @@ export async function openCore(config: ServerConfig, events: StoreEvents, log: L
         { cause: thrown },
       );
     }
-    const place = await setAside({ directory, identity: { clusterId, sid }, reason });
-    log.error('damagedDataSetAside', { reason, place });
+    await giveUpData(config, reason, log);
     return await openOnce(config, events);
   }
+}
+
+/** Sets the data aside, so that the member begins anew without a vote. No store has it open. */
+export async function giveUpData({ dataDir, clusterId, sid }: ServerConfig, reason: string, log: Log): Promise<void> {
+  const place = await setAside({ directory: dataDir, identity: { clusterId, sid }, reason });
+  log.error('damagedDataSetAside', { reason, place });
 }
 
 async function openOnce(config: ServerConfig, events: StoreEvents): Promise<Opened> {

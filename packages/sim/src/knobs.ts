@@ -99,7 +99,7 @@ function drawTiming(random: Random): Timing {
     electionRetryMs: random.between(20, 100),
     electionSettleMs: random.between(2, 30),
     staleReadMaxMs: random.skewed(200, 5_000),
-    diskStallMs: 3_600_000,
+    diskStallMs: random.skewed(500, 20_000),
   };
 }
 

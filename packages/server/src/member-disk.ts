@@ -1,0 +1,103 @@
+/**
+ * A member's disk over all runs of its core: opened at the start, opened anew when it failed or when memory is not to be trusted,
+ * watched for space, closed at the end, also when it hangs. What a core is to do with it is not known here.
+ */
+import { type MemberStore, reasonOf, type StoreEvents } from '@quorate/storage';
+import type { ServerConfig } from './config/index.ts';
+import { openWhenMended, RepairPauses } from './disk-repair.ts';
+import { DiskSpace } from './disk-space.ts';
+import type { Log } from './logging.ts';
+import { giveUpData, type Opened, openCore } from './opening.ts';
+import { within } from './waiting.ts';
+
+/** At a stop: how long the disk may take to close, ms. Nothing acknowledged depends on it, and a disk that hangs never ends. */
+const CLOSE_MS = 5_000;
+
+export interface MemberDiskOptions {
+  readonly config: ServerConfig;
+  readonly log: Log;
+  /** Where the store that is opened next reports to; no earlier one is listened to from then on. */
+  readonly newRun: () => StoreEvents;
+  /** The data cannot be opened anew, and no waiting mends it. */
+  readonly onFatal: (reason: string) => void;
+}
+
+export class MemberDisk {
+  readonly #options: MemberDiskOptions;
+  readonly #space: DiskSpace;
+  readonly #pauses = new RepairPauses();
+  /** Given when the member ends: no repair goes on. */
+  readonly #ending = new AbortController();
+  #store: MemberStore | undefined;
+  /** The repair that is under way. */
+  #mending: Promise<void> | undefined;
+  #isHung = false;
+
+  constructor(options: MemberDiskOptions) {
+    this.#options = options;
+    const { dataDir: directory, diskFreeWarnBytes: warnBytes } = options.config;
+    this.#space = new DiskSpace({ directory, warnBytes, log: options.log.child('disk') });
+  }
+
+  /** Free space at the last look, bytes; undefined while it is not known. */
+  get freeBytes(): number | undefined {
+    return this.#space.freeBytes;
+  }
+
+  /** After `close`: the disk did not answer in time, and a call to it still hangs in this process. */
+  get isHung(): boolean {
+    return this.#isHung;
+  }
+
+  /** The first time. Rejects with one clear line; nothing stays open then. */
+  async open(): Promise<Opened> {
+    const opened = await this.#open();
+    await this.#space.start();
+    return opened;
+  }
+
+  /**
+   * Closes what is open and opens it anew as soon as the disk works; `enter` takes what was found, unless the member ends before.
+   * With `setAside`, the reason why, the data is set aside first. One at a time.
+   */
+  openAnew(enter: (opened: Opened) => void, setAside?: string): void {
+    this.#mending = this.#openAnew(enter, setAside).catch((error: unknown) => {
+      if (!this.#ending.signal.aborted) this.#options.onFatal(`Cannot open the disk anew: ${reasonOf(error)}`);
+    });
+  }
+
+  /** Ends a repair that is under way and closes what is open; a disk that hangs is left after 5 s. */
+  async close(): Promise<void> {
+    this.#space.stop();
+    this.#ending.abort();
+    const closing = (async () => {
+      await this.#mending;
+      await this.#store?.close();
+    })();
+    this.#isHung = !(await within(CLOSE_MS, closing));
+    if (this.#isHung) this.#options.log.warn('diskNotClosed', { reason: 'The disk does not answer' });
+  }
+
+  async #open(): Promise<Opened> {
+    const { config, newRun, log } = this.#options;
+    const opened = await openCore(config, newRun(), log);
+    this.#store = opened.store;
+    return opened;
+  }
+
+  async #openAnew(enter: (opened: Opened) => void, setAside: string | undefined): Promise<void> {
+    const { config, log } = this.#options;
+    const { signal } = this.#ending;
+    await this.#store?.close();
+    this.#store = undefined;
+    if (setAside !== undefined && !signal.aborted) await giveUpData(config, setAside, log);
+    const opened = await openWhenMended({
+      directory: config.dataDir,
+      open: () => this.#open(),
+      pauses: this.#pauses,
+      signal,
+      log: log.child('disk'),
+    });
+    if (opened !== undefined && !signal.aborted) enter(opened);
+  }
+}
