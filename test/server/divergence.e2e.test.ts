@@ -2,6 +2,8 @@
  * A member of a real ensemble whose memory is not what the others have: it is found, leaves service with a word to everybody,
  * is made anew from its disk (or from the others, when its disk is no better) and returns, while the others go on.
  */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Client, connect } from '@quorate/client';
 import { TestEnsemble } from '@quorate/server/testing';
 import { describe, expect, it } from 'vitest';
@@ -108,6 +110,58 @@ describe('C053: a member of three whose tree differs', () => {
     await returned(ensemble);
     await writing.stop();
     expect(ensemble.member(index).status()?.lastDivergence).toContain('znode /a');
+    await using its = await connect([ensemble.servers[index] ?? '']);
+    expect((await its.get('/a')).text()).toBe('right');
+  });
+
+  it('what it has read from its disk is wrong: that is set aside, and all comes from the others', async () => {
+    let wrong = -1;
+    const onCore = (index: number, core: { readonly tree: Tree }): void => {
+      if (index !== wrong) return;
+      wrong = -1;
+      Object.defineProperty(core.tree, 'digest', { value: 7n });
+    };
+    await using ensemble = await TestEnsemble.start({ size: 3, onCore });
+    const index = ((await ensemble.leader()) + 1) % 3;
+    await using client = await connect(others(ensemble, index));
+    await client.create('/a', 'right');
+    await ensemble.kill(index);
+    wrong = index;
+    await ensemble.restart(index);
+    await ensemble.until(() => ensemble.member(index).status()?.divergences === 1, 'the member to leave');
+    await returned(ensemble);
+    const aside = (await readdir(ensemble.directory(index))).filter((name) => name.startsWith('damaged-'));
+    expect(aside).toHaveLength(1);
+    const reason = await readFile(join(ensemble.directory(index), aside[0] ?? '', 'REASON'), 'utf8');
+    expect(reason).toContain('differs from the others');
+    await client.create('/after');
+    await ensemble.converged();
+    expect(ensemble.member(index).status()?.divergences).toBe(1);
+  });
+
+  it('altered memory that was written to a checkpoint: the checkpoint is not used, and all comes from the others', async () => {
+    const lines: string[] = [];
+    const config = { checkpointTxns: 20, historyBytesMax: 65_536 };
+    await using ensemble = await TestEnsemble.start({ size: 3, config, writeLog: (line) => lines.push(line) });
+    const index = ((await ensemble.leader()) + 1) % 3;
+    const checkpoints = (): number =>
+      lines.filter((line) => line.includes('checkpointWritten') && line.includes(`"sid":${index + 1},`)).length;
+    await using client = await connect(others(ensemble, index));
+    await client.create('/a', 'right');
+    await ensemble.converged();
+    const tree = ensemble.tree(index);
+    // Nobody looks before it is written.
+    tree.scrubStep = () => ({ damaged: undefined, done: true });
+    tree.data('/a')?.fill(0x21, 0, 1);
+    // A child makes it part of the next checkpoint, and leaves the data alone.
+    await client.create('/a/b');
+    const before = checkpoints();
+    for (let i = 0; i < 45; i++) await client.create(`/w${i}`);
+    await ensemble.until(() => checkpoints() >= before + 2, 'a checkpoint with the altered byte');
+    Reflect.deleteProperty(tree, 'scrubStep');
+    await ensemble.until(() => ensemble.member(index).status()?.divergences === 1, 'the byte to be found');
+    await returned(ensemble);
+    expect((await readdir(ensemble.directory(index))).some((name) => name.startsWith('damaged-'))).toBe(true);
     await using its = await connect([ensemble.servers[index] ?? '']);
     expect((await its.get('/a')).text()).toBe('right');
   });

@@ -5,6 +5,7 @@
  * another member or cluster is nobody's to set aside.
  */
 import { type PeerAction, type QuorumPeer, Recovery } from '@quorate/core';
+import { DecodeError } from '@quorate/protocol';
 import {
   type MemberStore,
   openLevelStore,
@@ -63,6 +64,10 @@ async function openOnce(config: ServerConfig, events: StoreEvents): Promise<Open
     return { core: peer, first: actions, store, summary };
   } catch (error) {
     await store.close();
+    // Whole and as it was written, and yet not what its checkpoint says: it was wrong in memory before it was written.
+    if (error instanceof DecodeError) {
+      throw new StorageError('DAMAGED', `The data in ${directory} cannot be used: ${error.message}`, { cause: error });
+    }
     throw error;
   }
 }

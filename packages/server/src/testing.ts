@@ -17,6 +17,8 @@ export interface TestEnsembleOptions {
   readonly observers?: number;
   /** Keys of the configuration for every member: shorter timeouts, small limits. */
   readonly config?: Partial<{ readonly [N in KeyName]: KeyValue<N> }>;
+  /** A member's core was made from its disk and has taken no event yet. */
+  readonly onCore?: (index: number, core: QuorumPeer) => void;
   /** Takes the log lines of all members. Default: none are written. */
   readonly writeLog?: (line: string) => void;
 }
@@ -173,6 +175,7 @@ export class TestEnsemble implements AsyncDisposable {
       onFatal: (reason) => this.failures.push(reason),
       onCore: (core) => {
         place.core = core;
+        this.#options.onCore?.(index, core);
       },
       ...(this.#options.writeLog === undefined ? {} : { writeLog: this.#options.writeLog }),
     });
