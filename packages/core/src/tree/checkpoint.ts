@@ -7,6 +7,7 @@
  * is what was dirty, not the size of the tree. It knows neither the disk nor the form of records.
  */
 import { assert, type SessionId } from '@quorate/protocol';
+import { LargeMap } from './large-map.ts';
 import type { StateRecord } from './state-record.ts';
 
 /** Names one record: a znode by its path, a session by its id. */
@@ -20,7 +21,7 @@ export interface CheckpointPart {
 }
 
 interface Gathering {
-  readonly pending: Set<RecordKey>;
+  readonly pending: LargeMap<RecordKey, true>;
   /** One iterator for the whole gathering: a fresh one would walk over all that was taken out before. */
   readonly cursor: IterableIterator<RecordKey>;
   /** Keys that were handed out as they stood. (Those with an image put aside are dirty again anyhow.) */
@@ -33,7 +34,7 @@ interface Gathering {
 
 export class Checkpointer {
   readonly #encode: (key: RecordKey) => StateRecord;
-  #dirty = new Set<RecordKey>();
+  #dirty = new LargeMap<RecordKey, true>();
   #gathering: Gathering | undefined = undefined;
 
   /** `encode` gives the record of a key as it is now; its value is undefined when what it names is gone. */
@@ -49,15 +50,15 @@ export class Checkpointer {
   willChange(key: RecordKey): void {
     const gathering = this.#gathering;
     if (gathering?.pending.delete(key) === true) gathering.images.push(this.#encode(key));
-    this.#dirty.add(key);
+    this.#dirty.set(key, true);
   }
 
   /** Begins a checkpoint of the state as it is now; `last` is handed out at its end. */
   begin(last: StateRecord): void {
     assert(this.#gathering === undefined, () => 'Cannot begin a checkpoint: one is being gathered');
     const pending = this.#dirty;
-    this.#dirty = new Set();
-    this.#gathering = { pending, cursor: pending.values(), taken: [], images: [], last };
+    this.#dirty = new LargeMap();
+    this.#gathering = { pending, cursor: pending.keys(), taken: [], images: [], last };
   }
 
   /** The next records: at least one, and then as many as begin within `bytesMax`. */
@@ -85,8 +86,8 @@ export class Checkpointer {
     assert(!ok || gathering.last === undefined, () => 'Cannot end a checkpoint as done: records are left');
     this.#gathering = undefined;
     if (ok) return;
-    for (const key of gathering.pending) this.#dirty.add(key);
-    for (const key of gathering.taken) this.#dirty.add(key);
+    for (const key of gathering.pending.keys()) this.#dirty.set(key, true);
+    for (const key of gathering.taken) this.#dirty.set(key, true);
   }
 
   #take(gathering: Gathering): StateRecord | undefined {

@@ -5,6 +5,7 @@
  */
 import { assert, NO_SESSION, nameOf, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { Digest } from './digest.ts';
+import { LargeMap } from './large-map.ts';
 import { Sessions, type StoredSession } from './sessions.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
@@ -40,7 +41,7 @@ export interface DataChange {
 
 export class TreeState {
   readonly sessions = new Sessions();
-  readonly #znodes = new Map<string, StoredZnode>();
+  readonly #znodes = new LargeMap<string, StoredZnode>();
   readonly #digest = new Digest();
   #dataBytes = 0;
   #ephemeralCount = 0;
