@@ -61,6 +61,10 @@ const RARE = [
   'disksReopened',
   'leadsMoved',
   'tornTails',
+  /** Voters whose disks were damaged or new, and that hold their right again. */
+  'setAside',
+  'disksReplaced',
+  'rightsRegained',
 ] as const;
 
 export type Covered = (typeof EVENTS)[number] | (typeof RARE)[number] | FaultKind;
@@ -80,6 +84,7 @@ const TRACES: Readonly<Record<string, Covered>> = {
   leaderMoved: 'leadsMoved',
   reopened: 'disksReopened',
   tornTail: 'tornTails',
+  voteGiven: 'rightsRegained',
 };
 
 const MESSAGES: Readonly<Partial<Record<ZabMessage['kind'] | 'sessionMoved', Covered>>> = {
@@ -94,6 +99,7 @@ export class CoverageCounter implements Checker {
     'struck',
     'traced',
     'diskLost',
+    'diskReplaced',
     'crashed',
     'checkpointed',
     'called',
@@ -115,6 +121,8 @@ export class CoverageCounter implements Checker {
         return this.#count(TRACES[observation.name]);
       case 'diskLost':
         return this.#count('disksLost');
+      case 'diskReplaced':
+        return this.#count(observation.how === 'it is new' ? 'disksReplaced' : 'setAside');
       case 'crashed':
         if (this.#installing.delete(observation.sid)) this.#count('installsCut');
         return this.#count('crashes');

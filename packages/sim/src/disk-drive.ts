@@ -3,9 +3,10 @@
  * as the seed says; what is durable is observed when the store reports it. Survives the runs of its member; a crash loses
  * what was not synced, but for a prefix.
  */
-import type { PeerAction, PeerEvent, StorageCommand } from '@quorate/core';
+import type { PeerAction, PeerEvent, StorageCommand, VoteRight } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
 import { openMemoryStore, SimDisk, type SimStore, tornAppend } from '@quorate/storage/testing';
+import { damage } from './faults/damage.ts';
 import type { DiskKnobs } from './knobs.ts';
 import type { Observation } from './observation.ts';
 import type { Random } from './random.ts';
@@ -34,11 +35,15 @@ export class DiskDrive {
   slowness = 1;
   /** A planted fault: syncs that are none. */
   set lies(lies: boolean) {
+    this.#lies = lies;
     this.#disk.syncLies = lies;
   }
   readonly sid: Sid;
   readonly #options: DiskDriveOptions;
-  readonly #disk = new SimDisk();
+  #disk = new SimDisk();
+  #lies = false;
+  /** The right to vote as the disk has it; undefined while that is not known: never opened, damaged, or another disk. */
+  #voteRight: VoteRight | undefined;
   #store: SimStore | undefined;
   #pumping = new Set<LaneName>();
   #isStalled = false;
@@ -61,7 +66,9 @@ export class DiskDrive {
       events: {
         persisted: (ticket) => {
           while (this.#pending[0] !== undefined && this.#pending[0].ticket <= ticket) {
-            observe({ kind: 'durable', sid, command: this.#pending[0].command });
+            const { command } = this.#pending[0];
+            if (command.kind === 'saveEpochs') this.#voteRight = command.voteRight;
+            observe({ kind: 'durable', sid, command });
             this.#pending.shift();
           }
           deliver({ kind: 'persisted', ticket });
@@ -123,6 +130,38 @@ export class DiskDrive {
     this.#store = undefined;
     this.#pending = [];
     this.#pumping = new Set();
+  }
+
+  /** Whether its member counts as a voter by what is on it. */
+  get holdsRight(): boolean {
+    return this.#voteRight === 'held';
+  }
+
+  /** A run has read the disk, and found this right to vote. */
+  recovered(voteRight: VoteRight): void {
+    this.#voteRight = voteRight;
+  }
+
+  /** Something is wrong with the disk of a member that is down; how, in words. Undefined: nothing was there to damage. */
+  damage(): string | undefined {
+    const how = damage(this.#disk, this.#options.random);
+    if (how !== undefined) this.#voteRight = undefined;
+    return how;
+  }
+
+  /** The member is down and gets a new, empty disk. */
+  replace(): void {
+    this.#disk = new SimDisk();
+    this.#disk.syncLies = this.#lies;
+    this.#voteRight = undefined;
+    this.#options.observe({ kind: 'diskReplaced', sid: this.sid, how: 'it is new' });
+  }
+
+  /** What was found is damaged: it is set aside, as the server does it, and the member begins anew without a vote. */
+  setAside(reason: string): void {
+    this.#disk.kill();
+    this.#disk.setAside(reason);
+    this.#options.observe({ kind: 'diskReplaced', sid: this.sid, how: `it was damaged: ${reason}` });
   }
 
   /** The next `count` writes fail; Infinity: until `mend`. A store gives up at the first; each may have landed all the same. */

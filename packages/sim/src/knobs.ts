@@ -37,6 +37,8 @@ export interface MemberKnobs {
   readonly wallSkewMaxMs: number;
   /** A member's clocks are faster or slower than virtual time by at most this part. */
   readonly driftMax: number;
+  /** A quorum of empty voters may form the ensemble. Not where a disk may be empty because it was replaced. */
+  readonly bootstrap: boolean;
 }
 
 export interface ClientKnobs {
@@ -142,6 +144,7 @@ export function drawKnobs(seed: number): Knobs {
   const sids = random.shuffle([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   const timing = drawTiming(random);
   const faultsUs = random.skewed(500, 5_000) * MS;
+  const faults = drawFaults(random, { syncTimeoutMs: timing.syncTimeoutMs, faultsUs });
   return {
     seed,
     voters: sids.slice(0, voterCount).sort((a, b) => a - b),
@@ -168,8 +171,9 @@ export function drawKnobs(seed: number): Knobs {
       lateChance: random.chance(0.3) ? 0.3 : 0,
       wallSkewMaxMs: random.chance(0.5) ? 0 : 60_000,
       driftMax: random.chance(0.5) ? 0 : 0.1,
+      bootstrap: random.chance(0.5) && faults.everyUs.emptyDisk === 0,
     },
-    faults: drawFaults(random, { syncTimeoutMs: timing.syncTimeoutMs, faultsUs }),
+    faults,
     clients: drawClients(random),
     faultsUs,
     awaitsExpiry: random.chance(0.4),

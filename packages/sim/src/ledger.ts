@@ -26,6 +26,8 @@ export interface MemberRecord {
   readonly issued: ShadowLog;
   /** What its disk holds for sure. */
   readonly durable: ShadowLog;
+  /** What its disk held when it lost it; undefined when it did not, or holds the right to vote again since. */
+  lost: ShadowLog | undefined;
   acceptedEpoch: Epoch;
   currentEpoch: Epoch;
   /** Last applied in this run. */
@@ -77,6 +79,7 @@ export class Ledger {
             sid,
             issued: new ShadowLog(),
             durable: new ShadowLog(),
+            lost: undefined,
             acceptedEpoch: 0,
             currentEpoch: 0,
             applied: ZERO_ZXID,
@@ -93,6 +96,15 @@ export class Ledger {
         this.#logged(observation.sid, disk.baseZxid, disk.records);
         member.applied = ZERO_ZXID;
         this.#applied(member, status.lastZxid);
+        break;
+      }
+      case 'diskReplaced': {
+        const member = this.member(observation.sid);
+        member.lost ??= member.durable.copy();
+        member.issued.reset(ZERO_ZXID, []);
+        member.durable.reset(ZERO_ZXID, []);
+        member.acceptedEpoch = 0;
+        member.currentEpoch = 0;
         break;
       }
       case 'status':
@@ -117,6 +129,7 @@ export class Ledger {
     if (command.kind === 'saveEpochs') {
       member.acceptedEpoch = command.acceptedEpoch;
       member.currentEpoch = command.currentEpoch;
+      if (command.voteRight === 'held') member.lost = undefined;
     }
     if (command.kind === 'append') this.#logged(member.sid, member.durable.last, command.records);
     member.durable.take(command);

@@ -293,8 +293,8 @@ export class MemberRun {
 
 /** What the checkers want to know of a member's status. */
 export function viewOf(peer: QuorumPeer): StatusView {
-  const { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum } = peer.status;
-  return { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum };
+  const { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum, voteRight } = peer.status;
+  return { role, phase, epoch, leader, lastZxid, committed, digest, serving, hasQuorum, voteRight };
 }
 
 function isSame(a: StatusView, b: StatusView): boolean {
@@ -307,6 +307,7 @@ function isSame(a: StatusView, b: StatusView): boolean {
     a.epoch === b.epoch &&
     a.leader === b.leader &&
     a.serving === b.serving &&
-    a.hasQuorum === b.hasQuorum
+    a.hasQuorum === b.hasQuorum &&
+    a.voteRight === b.voteRight
   );
 }

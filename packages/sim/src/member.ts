@@ -4,6 +4,7 @@
  */
 import { type LogRecord, type PeerAction, type PeerEvent, QuorumPeer, Recovery } from '@quorate/core';
 import { firstSessionId, type Sid } from '@quorate/protocol';
+import { type SimStore, StorageError } from '@quorate/storage/testing';
 import { CLOCK_START_MS } from './clock.ts';
 import type { Endpoint } from './connection.ts';
 import type { Knobs } from './knobs.ts';
@@ -21,6 +22,14 @@ export interface MemberOptions {
 
 /** Whether the disk works again is looked at this often, µs. */
 const REPAIR_US = 20_000;
+
+/** A core that is ready to be driven, and what it came from. */
+interface Opened {
+  readonly peer: QuorumPeer;
+  readonly actions: readonly PeerAction[];
+  readonly disk: DiskView;
+  readonly store: SimStore;
+}
 
 export class Member {
   readonly sid: Sid;
@@ -64,7 +73,7 @@ export class Member {
     this.#runs += 1;
     const number = this.#runs;
     try {
-      const { peer, actions, disk, store } = this.#recover(number);
+      const { peer, actions, disk, store } = this.#open(number);
       const run = new MemberRun(this.#around, {
         number,
         peer,
@@ -176,12 +185,18 @@ export class Member {
     this.#options.down();
   }
 
-  #recover(number: number): {
-    peer: QuorumPeer;
-    actions: readonly PeerAction[];
-    disk: DiskView;
-    store: ReturnType<Surroundings['drive']['open']>;
-  } {
+  /** What is damaged is set aside, as the server does it. */
+  #open(number: number): Opened {
+    try {
+      return this.#recover(number);
+    } catch (thrown) {
+      if (!(thrown instanceof StorageError) || thrown.code !== 'DAMAGED') throw thrown;
+      this.#around.drive.setAside(thrown.message);
+      return this.#recover(number);
+    }
+  }
+
+  #recover(number: number): Opened {
     const { sid, drive, random, clock, observe } = this.#around;
     const { knobs } = this.#options;
     const { wallMs } = clock;
@@ -192,7 +207,7 @@ export class Member {
       incarnation: number,
       firstSessionId: firstSessionId(sid, wallMs),
       seed: random.next(),
-      bootstrap: false,
+      bootstrap: knobs.member.bootstrap,
       timing: knobs.timing,
       limits: knobs.limits,
     });
@@ -205,6 +220,7 @@ export class Member {
         inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
       },
     });
+    drive.recovered(voteRight);
     if (tornTail !== undefined) observe({ kind: 'traced', sid, name: 'tornTail', fields: { tornTail } });
     const now = { monotonicMs: CLOCK_START_MS, wallMs };
     const summary = { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed };

@@ -23,6 +23,8 @@ export interface StatusView {
   readonly serving: boolean;
   /** Writes can be ordered, as far as this member knows. */
   readonly hasQuorum: boolean;
+  /** Undefined on an observer. */
+  readonly voteRight: VoteRight | undefined;
 }
 
 /** What a disk holds for sure. */
@@ -96,6 +98,8 @@ export type Observation =
   | { readonly kind: 'sessionLeft'; readonly session: SessionId }
   /** A member's disk has failed: it goes on without one, and is made anew (`crashed`, `started`) when the disk works again. */
   | { readonly kind: 'diskLost'; readonly sid: Sid; readonly run: number; readonly reason: string }
+  /** A member that is down has another disk, with nothing on it: its own was taken away, or set aside at its start. */
+  | { readonly kind: 'diskReplaced'; readonly sid: Sid; readonly how: string }
   /** A member says what it does, for people: see the core's traces. */
   | {
       readonly kind: 'traced';

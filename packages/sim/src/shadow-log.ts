@@ -28,6 +28,13 @@ export class ShadowLog {
     for (const { zxid } of records) this.#zxids.push(zxid);
   }
 
+  copy(): ShadowLog {
+    const copy = new ShadowLog();
+    copy.base = this.base;
+    copy.#zxids.push(...this.#zxids);
+    return copy;
+  }
+
   take(command: StorageCommand): void {
     switch (command.kind) {
       case 'append':

@@ -117,6 +117,7 @@ function isWhole(ensemble: Ensemble): boolean {
   for (const { status } of ensemble.members.values()) {
     if (status?.serving !== true || !status.hasQuorum || status.leader === undefined || status.lastZxid !== tip)
       return false;
+    if (status.voteRight === 'unformed' || status.voteRight === 'recovering') return false;
     leader ??= status.leader;
     if (status.leader !== leader) return false;
   }

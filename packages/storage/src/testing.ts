@@ -4,6 +4,7 @@ export { SimDisk, type Survival, type Tear } from './memory/sim-disk.ts';
 export type { SimStore } from './memory/sim-store.ts';
 export { tornAppend } from './memory/torn-append.ts';
 export { type MemoryStoreOptions, openMemoryStore } from './memory-store.ts';
+export { StorageError } from './storage-error.ts';
 export { type AppendLoad, appendLoad } from './testing/append-load.ts';
 export type { StorageHarness } from './testing/bench-rig.ts';
 export { type ConformanceCase, STORAGE_CONFORMANCE } from './testing/conformance.ts';

@@ -75,6 +75,7 @@ export function viewOf(view: Partial<StatusView> = {}): StatusView {
     digest: 0n,
     serving: true,
     hasQuorum: true,
+    voteRight: 'held',
     ...view,
   };
 }

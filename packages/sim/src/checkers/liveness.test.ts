@@ -26,6 +26,7 @@ test.each([
   ['a member that does not serve', settled([{}, { serving: false, phase: 'election' }]), 'member 2 does not serve'],
   ['a member that has no quorum', settled([{}, { hasQuorum: false }]), 'member 2 does not serve'],
   ['a member that is behind', settled([{}, { lastZxid: at(0) }]), 'member 2 stands at 0x0'],
+  ['a voter without its right', settled([{}, { voteRight: 'recovering' }]), 'member 2 does not hold its right to vote'],
   ['two leaders', settled([{}, { leader: 2 }]), 'different leaders: 1, 2'],
   ['a probe that failed', settled([{}], ['create at member 1: UNAVAILABLE']), '1 probes failed'],
 ])('%s is a violation', (_what, observation, message) => {

@@ -26,6 +26,9 @@ export class LivenessChecker implements Checker {
       if (!status.serving || !status.hasQuorum) {
         violated(this, `member ${sid} does not serve after the heal: it is ${status.role}, in ${status.phase}`);
       }
+      if (status.voteRight !== undefined && status.voteRight !== 'held') {
+        violated(this, `member ${sid} does not hold its right to vote after the heal: it is ${status.voteRight}`);
+      }
       leaders.add(status.leader);
       if (status.lastZxid !== ledger.tip) {
         violated(

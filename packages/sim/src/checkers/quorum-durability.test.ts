@@ -31,6 +31,16 @@ test('what was cut off again does not count', () => {
   expect(() => check(new QuorumDurabilityChecker(), history)).toThrow('only the disks of [1]');
 });
 
+test('a disk that was lost since counts, until its member holds the right to vote again', () => {
+  const gone = { kind: 'diskReplaced', sid: 2, how: 'it is new' } as const;
+  const history = [logged([1, 2], one), gone];
+  check(new QuorumDurabilityChecker(), [...history, applied(1, at(1))]);
+  const regained = durable(2, { kind: 'saveEpochs', acceptedEpoch: 1, currentEpoch: 1, voteRight: 'held' });
+  expect(() => check(new QuorumDurabilityChecker(), [...history, regained, applied(1, at(1))])).toThrow(
+    'only the disks of [1]',
+  );
+});
+
 test('a snapshot that was installed holds everything up to its zxid', () => {
   check(new QuorumDurabilityChecker(), [
     logged([1], one),

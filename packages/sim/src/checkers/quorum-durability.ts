@@ -1,7 +1,8 @@
 /**
  * Nothing is applied that could be lost: at the moment a txn is applied for the first time anywhere, a quorum of the
  * voters' disks holds it (counted on the disks themselves, not by what members claim), and no member ever applies what
- * its own disk does not hold.
+ * its own disk does not hold. A disk that was lost since it held it counts, for its member does
+ * not vote until it holds it again.
  */
 import { formatZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { Ledger } from '../ledger.ts';
@@ -22,7 +23,10 @@ export class QuorumDurabilityChecker implements Checker {
     const tip = ledger.tip;
     if (tip === this.#checked) return;
     this.#checked = tip;
-    const holders = ledger.voters.filter((voter) => ledger.member(voter).durable.has(tip));
+    const holders = ledger.voters.filter((voter) => {
+      const { durable, lost } = ledger.member(voter);
+      return durable.has(tip) || lost?.has(tip) === true;
+    });
     if (holders.length * 2 <= ledger.voters.length) {
       violated(
         this,

@@ -21,6 +21,15 @@ test('a durable txn that is gone is a violation', () => {
   );
 });
 
+test('a disk that was lost and replaced promises nothing, the one in its place does', () => {
+  const replaced = { kind: 'diskReplaced', sid: 1, how: 'it is new' } as const;
+  const history = [logged([1], one, two), crashed, replaced, started(1, {})];
+  check(new RecoveryChecker(), history);
+  expect(() => check(new RecoveryChecker(), [...history, logged([1], one), crashed, started(1, {})])).toThrow(
+    'held 0x100000001 for sure',
+  );
+});
+
 test('a cut that was under way may have been made', () => {
   check(new RecoveryChecker(), [
     logged([1], one, two),

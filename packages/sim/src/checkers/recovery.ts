@@ -15,7 +15,7 @@ interface Promised {
 
 export class RecoveryChecker implements Checker {
   readonly name = 'recovery';
-  readonly kinds = ['issued', 'durable', 'crashed', 'started'] as const;
+  readonly kinds = ['issued', 'durable', 'crashed', 'diskReplaced', 'started'] as const;
   readonly #promised = new Map<Sid, Promised>();
   /** Truncations handed over and not yet reported, oldest first. */
   readonly #cuts = new Map<Sid, Zxid[]>();
@@ -35,6 +35,9 @@ export class RecoveryChecker implements Checker {
         this.#cuts.delete(observation.sid);
         break;
       }
+      case 'diskReplaced':
+        this.#promised.delete(observation.sid);
+        break;
       case 'started': {
         const promised = this.#promised.get(observation.sid);
         if (promised !== undefined) this.#compare(observation.sid, promised, ledger);

@@ -4,7 +4,9 @@ import type { DiskDrive } from '../disk-drive.ts';
 import type { Hands, Strikes } from './hands.ts';
 import type { FaultKind } from './kinds.ts';
 
-export const DISK_STRIKES: Strikes<Extract<FaultKind, 'slowDisk' | 'stalledDisk' | 'failedWrite' | 'fullDisk'>> = {
+export const DISK_STRIKES: Strikes<
+  Extract<FaultKind, 'slowDisk' | 'stalledDisk' | 'failedWrite' | 'fullDisk' | 'damagedDisk' | 'emptyDisk'>
+> = {
   slowDisk(hands) {
     const drive = anyDrive(hands);
     drive.slowness = hands.random.between(5, 50);
@@ -41,7 +43,38 @@ export const DISK_STRIKES: Strikes<Extract<FaultKind, 'slowDisk' | 'stalledDisk'
       drive.mend();
     });
   },
+
+  damagedDisk(hands) {
+    const drive = bearableLoss(hands);
+    const member = drive === undefined ? undefined : hands.members.get(drive.sid);
+    // Killed, with the machine going on: after a loss of power as well nobody can tell the end of the log from a torn one.
+    if (drive === undefined || member?.isUp !== true) return;
+    hands.crash(member, false);
+    const how = drive.damage();
+    if (how !== undefined) hands.struck('damagedDisk', `disk of member ${drive.sid}: ${how}`);
+  },
+
+  emptyDisk(hands) {
+    const drive = bearableLoss(hands);
+    if (drive === undefined) return;
+    const member = hands.members.get(drive.sid);
+    if (member?.isUp === true) hands.crash(member, true);
+    hands.struck('emptyDisk', `member ${drive.sid} gets an empty disk`);
+    drive.replace();
+  },
 };
+
+/**
+ * A disk that the ensemble can bear to lose: with it, a minority of voters at most is without the right to vote. What only
+ * the disks of a majority held is lost with them, and no protocol brings it back.
+ */
+function bearableLoss(hands: Hands): DiskDrive | undefined {
+  const { voters, drives } = hands;
+  const drive = anyDrive(hands);
+  if (!voters.includes(drive.sid)) return drive;
+  const without = voters.filter((sid) => sid === drive.sid || drives.get(sid)?.holdsRight !== true);
+  return without.length * 2 < voters.length ? drive : undefined;
+}
 
 function anyDrive({ random, drives }: Hands): DiskDrive {
   return random.pick([...drives.values()]);

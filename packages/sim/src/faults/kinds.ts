@@ -41,6 +41,10 @@ export const FAULT_RATES = {
   failedWrite: { chance: 0.25, minMs: 200, maxMs: 3_000 },
   /** Every write fails for a while: ENOSPC. */
   fullDisk: { chance: 0.2, minMs: 300, maxMs: 3_000 },
+  /** A member is down, and what is on its disk is damaged when it comes back. Never beyond a minority of voters. */
+  damagedDisk: { chance: 0.25, minMs: 300, maxMs: 3_000 },
+  /** A member is down, and has an empty disk when it comes back. Never beyond a minority of voters. */
+  emptyDisk: { chance: 0.2, minMs: 300, maxMs: 3_000 },
   /** The leader is asked to hand over. */
   handOver: { chance: 0.3, minMs: 100, maxMs: 2_000 },
   /** A wall clock jumps, by up to some hours. */
