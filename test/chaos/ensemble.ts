@@ -1,16 +1,25 @@
 /** The members of one run together: started, watched, healed. What a leader is, it knows from their own words. */
 import { join } from 'node:path';
+import type { Random } from '@quorate/sim';
 import { until } from '../e2e/ensemble-process.ts';
 import { MemberProcess, type MemberView } from './member-process.ts';
 import { Network } from './network.ts';
 
 /** Short, so that a run sees many elections; what is proven does not hang on them. */
 export const FLAGS: readonly string[] = [
-  ...['--tick-ms', '200', '--sync-timeout-ms', '1200', '--init-timeout-ms', '4000', '--heartbeat-ms', '100'],
+  ...['--tick-ms', '200', '--init-timeout-ms', '4000', '--heartbeat-ms', '100'],
   ...['--session-timeout-min-ms', '1000', '--stale-read-max-ms', '3000', '--stop-grace-ms', '3000'],
   // Checkpoints and snapshots come often, too.
   ...['--checkpoint-txns', '2000', '--history-bytes-max', '300000'],
 ];
+
+/**
+ * How long a member bears silence differs, by less than the factor of two that a returning member counts on: so a leader
+ * that was cut off believes in itself for a while after another one has been elected.
+ */
+export function impatience(random: Random): readonly string[] {
+  return ['--sync-timeout-ms', String(random.between(1_000, 1_900))];
+}
 
 /** A leader that was seen at work. */
 export interface LeaderSighting {
@@ -33,12 +42,20 @@ export class Ensemble implements AsyncDisposable {
     this.members = members;
   }
 
-  static async start(count: number, folder: string, flags: readonly string[] = FLAGS): Promise<Ensemble> {
+  /** `flags`: of each member, when they differ. */
+  static async start(
+    count: number,
+    folder: string,
+    flags: readonly string[] | ((sid: number) => readonly string[]) = FLAGS,
+  ): Promise<Ensemble> {
+    const flagsOf = typeof flags === 'function' ? flags : () => flags;
     const sids = Array.from({ length: count }, (_, i) => i + 1);
     const network = Network.create(sids);
     const ensemble = new Ensemble(
       network,
-      sids.map((sid) => new MemberProcess({ sid, sids, network, folder: join(folder, 'members'), flags })),
+      sids.map(
+        (sid) => new MemberProcess({ sid, sids, network, folder: join(folder, 'members'), flags: flagsOf(sid) }),
+      ),
     );
     for (const member of ensemble.members) member.start();
     ensemble.#watching = Promise.all(ensemble.members.map((member) => ensemble.#watch(member))).then(() => undefined);

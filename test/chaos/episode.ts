@@ -8,7 +8,7 @@ import { Random } from '@quorate/sim';
 import { until } from '../e2e/ensemble-process.ts';
 import { Departures } from './departures.ts';
 import { DISK_FAULTS } from './disk-faults.ts';
-import { Ensemble } from './ensemble.ts';
+import { Ensemble, FLAGS, impatience } from './ensemble.ts';
 import type { Fault } from './fault.ts';
 import { readFinalState } from './final-state.ts';
 import { History } from './history.ts';
@@ -78,7 +78,10 @@ export async function runEpisode(options: EpisodeOptions): Promise<EpisodeResult
   const random = new Random(seed, 'chaos');
   const traces: Traces = { history: new History(), locks: { tenures: [], writes: [] }, rounds: [] };
   print(`seed ${seed}, ${members} members, ${seconds} s of faults`);
-  await using ensemble = await Ensemble.start(members, folder);
+  await using ensemble = await Ensemble.start(members, folder, (sid) => [
+    ...FLAGS,
+    ...impatience(random.fork(`member ${sid}`)),
+  ]);
   const crew = await Crew.start(ensemble, random.fork('clients'), traces);
   const failures: string[] = [];
   const healed = async (): Promise<void> => {

@@ -43,6 +43,8 @@ export async function main(args: readonly string[]): Promise<number> {
     console.log(USAGE);
     return 0;
   }
+  // Ends with 'exit', on which networks are removed; members die with this process.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(130));
   const only = values.only?.split(',');
   const faults = only === undefined ? ALL_FAULTS : ALL_FAULTS.filter(({ kind }) => only.includes(kind));
   const startedAt = performance.now();
