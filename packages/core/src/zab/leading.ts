@@ -59,11 +59,15 @@ export function messageToLeader(
       takeAckNewLeader(context, leadership, learner, message.epoch);
       break;
     case 'ack':
+      takeFromLearner(context, leadership, learner, message);
+      commitByQuorum(context, leadership);
+      return GO_ON;
     case 'pong':
       takeFromLearner(context, leadership, learner, message);
-      if (message.kind === 'ack') commitByQuorum(context, leadership);
-      else continueHistory(context, leadership, learner);
-      return GO_ON;
+      continueHistory(context, leadership, learner);
+      // What it said before may count again.
+      commitByQuorum(context, leadership);
+      break;
     case 'voteClaim':
       takeVoteClaim(context, leadership, learner);
       return GO_ON;

@@ -314,13 +314,19 @@ describe('words of a former life', () => {
     leader.done();
     leader.hear(1, { kind: 'ackNewLeader', epoch: 1 });
     const zxid = leader.zab.propose(new Uint8Array(1));
-    leader.zab.turnEnded(0);
+    leader.zab.confirmLeadership();
+    leader.zab.turnEnded(100);
     leader.done();
     // This process stood still; what lay in the buffer comes first.
-    leader.nowMs = 10_001;
+    leader.nowMs = 10_101;
     leader.hear(1, { kind: 'ack', zxid });
-    leader.hear(1, { kind: 'pong', seq: 0 });
-    expect(leader.zab.status.committed).toBe(ZERO_ZXID);
+    leader.hear(1, { kind: 'pong', seq: 1 });
+    expect([leader.zab.status.committed, leader.confirmed]).toEqual([ZERO_ZXID, 0]);
+    // If it is there all the same, its next word counts, and what it said before with it.
+    leader.zab.confirmLeadership();
+    leader.zab.turnEnded(10_101);
+    leader.hear(1, { kind: 'pong', seq: 2 });
+    expect([leader.zab.status.committed, leader.confirmed]).toEqual([zxid, 2]);
   });
 
   it('Z10: a promise ends with the link over which it was given', () => {
