@@ -19,6 +19,15 @@ function leaderOf(ensemble: FixtureEnsemble): FixtureMember {
 
 const closings = (transcript: string): string[] => transcript.split('\n').filter((line) => line.includes('closes'));
 
+/** Member 2 can be made to say nothing, as if it stood still. */
+class Silent extends FixtureEnsemble {
+  isSilent = false;
+
+  override send(...[from, to, link, message]: Parameters<FixtureEnsemble['send']>): void {
+    if (from !== 2 || !this.isSilent) super.send(from, to, link, message);
+  }
+}
+
 describe('a leader that hands over', () => {
   it('is followed by the member it names, though a larger sid has the same history; no link is closed', async () => {
     const ensemble = established([1, 2, 3], [4]);
@@ -44,6 +53,14 @@ describe('a leader that hands over', () => {
     expect(leaderOf(ensemble).sid).toBe(2);
     expect(leaderOf(ensemble).zab.handOver(4, ensemble.nowMs)).toBeUndefined();
     expect(leaderOf(ensemble).zab.handOver(77, ensemble.nowMs)).toBeUndefined();
+  });
+
+  it('takes none that stands still, unless it is named', () => {
+    const ensemble = new Silent([1, 2, 3]);
+    ensemble.start();
+    ensemble.isSilent = true;
+    ensemble.advance(1_000);
+    expect(leaderOf(ensemble).zab.handOver(undefined, ensemble.nowMs)).toBe(1);
   });
 
   it('waits until the target has everything on its disk, and everything is committed', () => {

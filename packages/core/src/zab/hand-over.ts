@@ -27,12 +27,17 @@ export interface HandOver {
   isLeaving: boolean;
 }
 
-/** The member to hand over to: `wanted`, or the synced voter that has most. Undefined when there is none. */
-export function chooseSuccessor(leadership: Leadership, wanted: Sid | undefined): Sid | undefined {
+/**
+ * The member to hand over to: `wanted`, or the synced voter that has most, of those heard from lately: one that stands still would
+ * be voted for by all others and lead nobody. Undefined when there is none.
+ */
+export function chooseSuccessor(context: ZabContext, leadership: Leadership, wanted: Sid | undefined): Sid | undefined {
   if (!leadership.isEstablished) return undefined;
+  const sinceMs = context.nowMs - 3 * context.config.timing.heartbeatMs;
   let best: Learner | undefined;
   for (const learner of leadership.learners.values()) {
-    if (!learner.votes || learner.stage !== 'active' || (wanted !== undefined && learner.sid !== wanted)) continue;
+    if (!learner.votes || learner.stage !== 'active') continue;
+    if (wanted === undefined ? learner.heardMs < sinceMs : learner.sid !== wanted) continue;
     const isBetter =
       best === undefined || learner.acked > best.acked || (learner.acked === best.acked && learner.sid > best.sid);
     if (isBetter) best = learner;

@@ -223,7 +223,7 @@ export class Zab {
       if (isLeaving) leadership.handOver.isLeaving = true;
       return to === undefined || to === leadership.handOver.to ? leadership.handOver.to : undefined;
     }
-    const target = chooseSuccessor(leadership, to);
+    const target = chooseSuccessor(this.#context, leadership, to);
     if (target !== undefined) leadership.handOver = { to: target, sinceMs: nowMs, isLeaving };
     return target;
   }
