@@ -2,10 +2,8 @@
 import type { DbName } from './io.ts';
 import { StorageError } from './storage-error.ts';
 
-/** What to do about damage. The same for every kind: this package never repairs what it cannot explain. */
-export const ADVICE =
-  'nothing was changed; if the other members are healthy, move the folder away and start this member with an empty one, ' +
-  'so that it copies their state';
+/** What can be done about damage, of every kind: this package never repairs what it cannot explain. */
+export const ADVICE = 'nothing was repaired; a member with healthy others can set it aside and copy their state';
 
 /** `place` is the data folder, `what` a clause about one database, or the watermark file, of it. */
 export function damaged(place: string, db: DbName | 'WATERMARK', what: string, cause?: unknown): StorageError {

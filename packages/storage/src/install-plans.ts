@@ -4,7 +4,7 @@
  * of the log in one synced atomic write. A crash before that write leaves the old state and log, after it the new ones;
  * the database that is not current is removed when the store is opened.
  */
-import { formatZxid, type Zxid } from '@quorate/protocol';
+import { epochOf, formatZxid, type Zxid } from '@quorate/protocol';
 import type { StateRecord } from './contract.ts';
 import type { DiskState } from './disk-state.ts';
 import { type KvOp, open, type Plan, stateDb, write } from './io.ts';
@@ -37,6 +37,11 @@ export function* installCommit(disk: DiskState, zxid: Zxid): Plan {
   if (zxid < disk.lastZxid) {
     throw new ContractError(
       `Cannot install the state at ${formatZxid(zxid)}: the log ends at ${formatZxid(disk.lastZxid)}`,
+    );
+  }
+  if (epochOf(zxid) > disk.epochs.acceptedEpoch) {
+    throw new ContractError(
+      `Cannot install the state at ${formatZxid(zxid)}: the accepted epoch is ${disk.epochs.acceptedEpoch}`,
     );
   }
   const replaced = disk.stateDb;

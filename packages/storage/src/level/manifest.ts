@@ -26,8 +26,8 @@ export interface Manifest {
 /** Applies the edits in order. Throws DamageError. */
 export function readManifest(records: readonly Uint8Array[]): Manifest {
   const tables = new Map<number, number>();
-  let journal = 0;
-  let lastSequence = 0n;
+  let journal: number | undefined;
+  let lastSequence: bigint | undefined;
   for (const record of records) {
     const reader = new VarintReader(record);
     while (!reader.atEnd) {
@@ -67,6 +67,8 @@ export function readManifest(records: readonly Uint8Array[]): Manifest {
       }
     }
   }
+  if (journal === undefined || lastSequence === undefined)
+    throw new DamageError('it ends before it says where it stands');
   return { journal, lastSequence, tables };
 }
 
