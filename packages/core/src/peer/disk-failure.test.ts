@@ -185,6 +185,26 @@ describe('the calls of a member whose disk fails', () => {
     expect(entry.peer!.status.serving).toBe(false);
   });
 
+  it('C056: a client that writes gets its answers and is let go of at once, to write elsewhere; one that reads stays', () => {
+    const ensemble = new TestEnsemble();
+    const [entry, other] = ensemble.followers as [Member, Member];
+    const { session } = ensemble.open(entry, 1);
+    const reader = ensemble.open(entry, 2);
+    fail(ensemble, entry);
+    const by = { session, attachment: 1 };
+    const ids = [create('/a'), set('/a', 'x'), create('/b')].map((op) => ensemble.submit(entry, op, by));
+    const read = ensemble.submit(entry, get('/'), { session: reader.session, attachment: 2 });
+    ensemble.run();
+    ensemble.advance(50);
+    expect(ids.map((id) => shown(entry, id))).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE']);
+    expect(shown(entry, read)).toBe('');
+    expect(entry.closed).toMatchObject([{ attachment: 1, code: 'UNAVAILABLE' }]);
+    ensemble.attach(other, 1, session);
+    expect(ensemble.call(other, create('/a'), by).result.kind).toBe('create');
+    ensemble.advance(1_000);
+    expect(entry.closed).toHaveLength(1);
+  });
+
   it('C056: the time without a leader counts, also before the disk failed', () => {
     const ensemble = new TestEnsemble();
     const [entry] = ensemble.followers as [Member];

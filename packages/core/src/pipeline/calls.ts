@@ -103,7 +103,7 @@ export class Calls {
 
   #check(place: Place, call: Call, token: Uint8Array): void {
     const { claims, askClaim, placeFault } = this.#entry;
-    if (placeFault !== undefined) return this.#fail(place, placeFault);
+    if (placeFault !== undefined) return this.#refuse(place, placeFault);
     const { session, deadlineMs } = call;
     const waiter = {
       valid: () => this.#proceed(place, call, false),
@@ -121,7 +121,7 @@ export class Calls {
   #proceed(place: Place, call: Call, isKnown: boolean): void {
     const { op } = call;
     const { placeFault } = this.#entry;
-    if (placeFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#fail(place, placeFault);
+    if (placeFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#refuse(place, placeFault);
     if (isRead(op)) {
       const answer = (): Answer => this.#read(call, op, isKnown);
       if (call.linearizable) this.#sync(place, call, answer);
@@ -176,6 +176,11 @@ export class Calls {
 
   #fail(place: Place, reason: Refusal): void {
     this.#entry.order.ready(place, () => refused(reason, this.#applied));
+  }
+
+  #refuse(place: Place, placeFault: Refusal): void {
+    this.#fail(place, placeFault);
+    this.#entry.refusedForPlace(place.attachment);
   }
 
   #answerNow(call: Call, reason: Refusal): void {

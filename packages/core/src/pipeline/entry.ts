@@ -69,6 +69,8 @@ export class Entry {
   #toldMs = 0;
   #isStopping = false;
   #placeFault: Refusal | undefined;
+  /** Attachments that are let go of at the next tick. */
+  readonly #movable = new Set<number>();
 
   constructor(options: EntryOptions, state: CurrentTree, host: EntryHost) {
     const { sid, incarnation, limits } = options;
@@ -128,6 +130,14 @@ export class Entry {
     this.claims.abandon(this.#placeFault);
   }
 
+  /**
+   * A call by this attachment was refused because this member has no place: its client is served better elsewhere. It is let go
+   * of at the next tick, when what came with that call is answered; whoever only reads stays.
+   */
+  refusedForPlace(attachment: number): void {
+    if (attachment !== 0) this.#movable.add(attachment);
+  }
+
   /** Asks the leader about a session; undefined while there is none. */
   get askClaim(): AskClaim | undefined {
     const upstream = this.host.upstream();
@@ -160,9 +170,19 @@ export class Entry {
   tick(): void {
     const now = this.host.now();
     const upstream = this.host.upstream();
+    if (this.#movable.size > 0) this.#letMove();
     this.deadlines.expire(now.monotonicMs);
     if (upstream === undefined) this.attachments.closeOverdue(now.monotonicMs);
     else if (now.monotonicMs - this.#toldMs >= this.options.timing.heartbeatMs) this.#tell(upstream);
+  }
+
+  #letMove(): void {
+    for (const attachment of this.#movable) {
+      const session = this.attachments.get(attachment)?.session;
+      if (session === undefined) continue;
+      this.attachments.lost(session, 'UNAVAILABLE', 'This member has no place; the session goes on elsewhere');
+    }
+    this.#movable.clear();
   }
 
   /** The leader's answer to something that was asked. */
