@@ -52,6 +52,7 @@ export const DISK_STRIKES: Strikes<
     hands.crash(member, false);
     const how = drive.damage();
     if (how !== undefined) hands.struck('damagedDisk', `disk of member ${drive.sid}: ${how}`);
+    loseWitness(hands);
   },
 
   emptyDisk(hands) {
@@ -61,8 +62,15 @@ export const DISK_STRIKES: Strikes<
     if (member?.isUp === true) hands.crash(member, true);
     hands.struck('emptyDisk', `member ${drive.sid} gets an empty disk`);
     drive.replace();
+    loseWitness(hands);
   },
 };
+
+/** Often the leader goes too: then those who are left know what is committed only if whoever lost it is not counted. */
+function loseWitness(hands: Hands): void {
+  const leader = hands.leader();
+  if (leader !== undefined && hands.random.chance(0.6)) hands.crash(leader, hands.random.chance(0.5));
+}
 
 /**
  * A disk that the ensemble can bear to lose: with it, a minority of voters at most is without the right to vote. What only
