@@ -3,7 +3,7 @@
  * it, and the history that is committed. A txn counts as committed once any member has applied it. The ledger judges
  * nothing: what does not fit together it keeps as a conflict, for the agreement checker to report.
  */
-import { decodeTxn, type LogRecord, type Txn } from '@quorate/core';
+import { decodeTxn, type LogRecord, type Txn, type VoteRight } from '@quorate/core';
 import { type Epoch, formatZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { CallBook } from './calls.ts';
 import type { Observation } from './observation.ts';
@@ -30,6 +30,7 @@ export interface MemberRecord {
   lost: ShadowLog | undefined;
   acceptedEpoch: Epoch;
   currentEpoch: Epoch;
+  voteRight: VoteRight;
   /** Last applied in this run. */
   applied: Zxid;
 }
@@ -82,6 +83,7 @@ export class Ledger {
             lost: undefined,
             acceptedEpoch: 0,
             currentEpoch: 0,
+            voteRight: 'unformed',
             applied: ZERO_ZXID,
           });
         }
@@ -93,6 +95,7 @@ export class Ledger {
         member.durable.reset(disk.baseZxid, disk.records);
         member.acceptedEpoch = disk.acceptedEpoch;
         member.currentEpoch = disk.currentEpoch;
+        member.voteRight = disk.voteRight;
         this.#logged(observation.sid, disk.baseZxid, disk.records);
         member.applied = ZERO_ZXID;
         this.#applied(member, status.lastZxid);
@@ -130,6 +133,7 @@ export class Ledger {
       member.acceptedEpoch = command.acceptedEpoch;
       member.currentEpoch = command.currentEpoch;
       if (command.voteRight === 'held') member.lost = undefined;
+      member.voteRight = command.voteRight;
     }
     if (command.kind === 'append') this.#logged(member.sid, member.durable.last, command.records);
     member.durable.take(command);

@@ -10,12 +10,14 @@ import { LivenessChecker } from './liveness.ts';
 import { NoFailureChecker } from './no-failure.ts';
 import { OneAnswerChecker } from './one-answer.ts';
 import { OneLeaderChecker } from './one-leader.ts';
+import { PrimaryOrderChecker } from './primary-order.ts';
 import { PromiseDurableChecker } from './promise-durable.ts';
 import { QuorumDurabilityChecker } from './quorum-durability.ts';
 import { RealTimeChecker } from './real-time.ts';
 import { RecoveryChecker } from './recovery.ts';
 import { SessionFateChecker } from './session-fate.ts';
 import { SessionOrderChecker } from './session-order.ts';
+import { VoteRightChecker } from './vote-right.ts';
 
 /** New checkers for one run. */
 export function allCheckers(): readonly Checker[] {
@@ -25,7 +27,9 @@ export function allCheckers(): readonly Checker[] {
     new EpochAfterHistoryChecker(),
     new RecoveryChecker(),
     new AgreementChecker(),
+    new PrimaryOrderChecker(),
     new QuorumDurabilityChecker(),
+    new VoteRightChecker(),
     new EqualDigestChecker(),
     new OneAnswerChecker(),
     new SessionOrderChecker(),

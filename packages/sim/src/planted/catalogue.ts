@@ -10,6 +10,7 @@ import {
   answerLost,
   deadTouched,
   failureInvented,
+  linearizableIgnored,
   sessionFifoBroken,
   staleRead,
   touchLost,
@@ -17,11 +18,17 @@ import {
 import {
   ackBeforeFlush,
   checkpointAhead,
+  checkpointTorn,
   diskLies,
   epochBeforeHistory,
+  failureIgnored,
   promiseForgotten,
+  purgeTooMuch,
+  snapshotTorn,
+  truncateIgnored,
   truncateTooLittle,
 } from './disk-faults.ts';
+import { ackCountsTwice, epochInMemory, rightClaimed, rightIgnored, syncFromMemory } from './membership-faults.ts';
 import type { PlantedFault } from './plant.ts';
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
@@ -42,6 +49,17 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   staleRead,
   touchLost,
   deadTouched,
+  ackCountsTwice,
+  rightClaimed,
+  rightIgnored,
+  epochInMemory,
+  syncFromMemory,
+  failureIgnored,
+  checkpointTorn,
+  snapshotTorn,
+  purgeTooMuch,
+  truncateIgnored,
+  linearizableIgnored,
 ];
 
 /** The fault of that name, or undefined. */

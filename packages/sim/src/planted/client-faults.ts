@@ -102,3 +102,12 @@ export const deadTouched: PlantedFault = {
     };
   },
 };
+
+/** Linearizable reads are answered like any other. */
+export const linearizableIgnored: PlantedFault = {
+  name: 'linearizable-ignored',
+  breaks: 'a linearizable read is answered only after the leader was asked',
+  plant: () => ({
+    event: (event) => (event.kind === 'call' ? [{ ...event, call: { ...event.call, linearizable: false } }] : [event]),
+  }),
+};

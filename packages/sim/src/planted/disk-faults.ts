@@ -1,5 +1,6 @@
 /** Planted faults between a member and its disk: what is claimed to be durable, in which order it becomes so, what is cut. */
 import type { PeerAction } from '@quorate/core';
+import { ZERO_ZXID } from '@quorate/protocol';
 import type { PlantedFault, PlantSite } from './plant.ts';
 
 type Persist = Extract<PeerAction, { kind: 'persist' }>;
@@ -101,3 +102,73 @@ export const checkpointAhead: PlantedFault = {
     },
   }),
 };
+
+/** A write that failed is taken for done. */
+export const failureIgnored: PlantedFault = {
+  name: 'failure-ignored',
+  breaks: 'what a failed disk was given is never acknowledged',
+  plant: () => {
+    let last = 0;
+    return {
+      action: (action) => {
+        if (action.kind === 'persist') last = action.ticket;
+        return [action];
+      },
+      event: (event) => (event.kind === 'storageFailed' ? [{ kind: 'persisted', ticket: last }] : [event]),
+    };
+  },
+};
+
+/** A record is missing from some part of a checkpoint. */
+export const checkpointTorn: PlantedFault = {
+  name: 'checkpoint-torn',
+  breaks: 'a checkpoint holds every record that has changed',
+  plant: () => ({
+    action: (action, site) => {
+      if (action.kind !== 'checkpointPut' || !site.random.chance(0.2)) return [action];
+      return [{ ...action, records: action.records.slice(0, -1) }];
+    },
+  }),
+};
+
+/** A record is missing from a snapshot. */
+export const snapshotTorn: PlantedFault = {
+  name: 'snapshot-torn',
+  breaks: 'a snapshot brings the whole state',
+  plant: () => ({
+    event: (event) => {
+      if (event.kind !== 'peerMessage' || event.message.kind !== 'stateChunk') return [event];
+      const records = event.message.records.filter(({ key }) => !keyOf(key).startsWith('s'));
+      return [{ ...event, message: { kind: 'stateChunk', records } }];
+    },
+  }),
+};
+
+/** The log is dropped up to the txn after the checkpoint. */
+export const purgeTooMuch: PlantedFault = {
+  name: 'purge-too-much',
+  breaks: 'the log keeps everything after the checkpoint',
+  plant: () => ({
+    action: (action, site) => {
+      if (action.kind !== 'persist' || action.command.kind !== 'purgeLog') return [action];
+      const through = site.nextLogged(action.command.through) ?? action.command.through;
+      return [{ ...action, command: { kind: 'purgeLog', through } }];
+    },
+  }),
+};
+
+/** A truncate is not carried out. */
+export const truncateIgnored: PlantedFault = {
+  name: 'truncate-ignored',
+  breaks: 'what the leader does not have is removed from the log',
+  plant: () => ({
+    action: (action) => {
+      if (action.kind !== 'persist' || action.command.kind !== 'truncate') return [action];
+      return [{ ...action, command: { kind: 'append', records: [], committed: ZERO_ZXID } }];
+    },
+  }),
+};
+
+function keyOf(key: Uint8Array): string {
+  return String.fromCharCode(...key);
+}
