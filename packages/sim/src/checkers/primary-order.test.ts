@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applied, at, check, logged, refusal, status } from './history.fixture.ts';
+import { applied, at, check, logged, refusal, sent, status } from './history.fixture.ts';
 import { PrimaryOrderChecker } from './primary-order.ts';
 
 const txn = (counter: number, epoch = 1) => refusal(at(counter, epoch));
@@ -21,6 +21,11 @@ test('a txn that the leader of its epoch has not broadcast is a violation', () =
   expect(() => check(new PrimaryOrderChecker(), [leading(1, 1), logged([2], txn(1))])).toThrow(
     '0x100000001 was broadcast by member 2; member 1 leads its epoch',
   );
+});
+
+test("a txn is its sender's, whoever logs it first", () => {
+  const propose = sent(1, 2, { kind: 'propose', records: [txn(1)], committed: at(0) });
+  check(new PrimaryOrderChecker(), [leading(1, 1), propose, logged([2], txn(1))]);
 });
 
 test('a leader that leaves out a number, or does not begin with the first, is a violation', () => {

@@ -2,7 +2,7 @@
  * The order that the Zab paper asks of primaries (§III): what a leader has broadcast is delivered in the order in which it was
  * broadcast and without gaps (local primary order); nothing of an earlier epoch comes after anything of a later one (global
  * primary order); and a leader begins to broadcast only with everything of earlier epochs that is ever delivered, in its
- * history (primary integrity). A txn is broadcast when it is logged for the first time, and delivered when a member has applied it.
+ * history (primary integrity). A txn is broadcast when it is sent or logged for the first time, and delivered when a member has applied it.
  */
 import { type Epoch, epochOf, formatZxid, makeZxid, nextZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import type { Ledger, LoggedTxn } from '../ledger.ts';
@@ -11,12 +11,23 @@ import { type Checker, violated } from './checker.ts';
 
 export class PrimaryOrderChecker implements Checker {
   readonly name = 'primary-order';
-  readonly kinds = ['status'] as const;
+  readonly kinds = ['status', 'sent'] as const;
   readonly #leaders = new Map<Epoch, Sid>();
 
-  observe(observation: Observation): void {
-    if (observation.kind !== 'status' || observation.status.role !== 'leading') return;
-    if (observation.status.phase === 'broadcast') this.#leaders.set(observation.status.epoch, observation.sid);
+  /** Who sent a txn before anybody had logged it: a leader's own disk may get it after the first learner's. */
+  readonly #senders = new Map<Zxid, Sid>();
+
+  observe(observation: Observation, ledger: Ledger): void {
+    if (observation.kind === 'status') {
+      const { sid, status } = observation;
+      if (status.role === 'leading' && status.phase === 'broadcast') this.#leaders.set(status.epoch, sid);
+    } else if (observation.kind === 'sent') {
+      const { from, message } = observation;
+      if (message.kind !== 'propose' && message.kind !== 'diff') return;
+      for (const { zxid } of message.records) {
+        if (!ledger.logged.has(zxid) && !this.#senders.has(zxid)) this.#senders.set(zxid, from);
+      }
+    }
   }
 
   finish(ledger: Ledger): void {
@@ -35,8 +46,9 @@ export class PrimaryOrderChecker implements Checker {
   /** By the leader of its epoch alone, each right after the one before. */
   #checkBroadcast(txn: LoggedTxn, before: LoggedTxn | undefined): void {
     const leader = this.#leaders.get(epochOf(txn.zxid));
-    if (leader !== undefined && leader !== txn.by) {
-      violated(this, `${formatZxid(txn.zxid)} was broadcast by member ${txn.by}; member ${leader} leads its epoch`);
+    const by = this.#senders.get(txn.zxid) ?? txn.by;
+    if (leader !== undefined && leader !== by) {
+      violated(this, `${formatZxid(txn.zxid)} was broadcast by member ${by}; member ${leader} leads its epoch`);
     }
     const expected = before === undefined ? makeZxid(epochOf(txn.zxid), 1) : nextZxid(before.zxid);
     if (txn.zxid !== expected) {
