@@ -8,6 +8,7 @@ import { type Client, connect } from '@quorate/client';
 interface Acknowledged {
   readonly value: number;
   readonly at: number;
+  readonly zxid: bigint;
 }
 
 class Setter {
@@ -51,11 +52,14 @@ class Setter {
   async #run(): Promise<void> {
     for (let value = 0; !this.#isOver; value++) {
       try {
-        const { version } = await this.client.set(this.#path, String(value), { timeoutMs: 20_000 });
+        const { version, mzxid: zxid } = await this.client.set(this.#path, String(value), { timeoutMs: 20_000 });
         if (version !== this.#version + 1)
           this.#faults.push(`${this.#path}: version ${version} after ${this.#version}`);
         this.#version = version;
-        this.acknowledged.push({ value, at: performance.now() });
+        const before = this.acknowledged.at(-1)?.zxid ?? 0n;
+        if (zxid <= before)
+          this.#faults.push(`${this.#path}: zxid 0x${zxid.toString(16)} after 0x${before.toString(16)}`);
+        this.acknowledged.push({ value, at: performance.now(), zxid });
       } catch (error) {
         this.#faults.push(`${this.#path}: ${String(error)}`);
         return;
@@ -110,6 +114,24 @@ export class Crowd {
       }
       return longest;
     });
+  }
+
+  /** The zxids of all acknowledged writes, in no order. */
+  get zxids(): bigint[] {
+    return this.#setters.flatMap(({ acknowledged }) => acknowledged.map(({ zxid }) => zxid));
+  }
+
+  /** How long each client waited between the last write of an epoch and its first of the next, epoch by epoch. */
+  pausesByEpoch(): Map<bigint, number[]> {
+    const pauses = new Map<bigint, number[]>();
+    for (const { acknowledged } of this.#setters) {
+      acknowledged.forEach(({ zxid, at }, i) => {
+        const before = acknowledged[i - 1];
+        if (before === undefined || before.zxid >> 32n === zxid >> 32n) return;
+        pauses.set(zxid >> 32n, [...(pauses.get(zxid >> 32n) ?? []), at - before.at]);
+      });
+    }
+    return pauses;
   }
 
   async finish(): Promise<void> {

@@ -252,7 +252,7 @@ export class Driver {
       case 'fail':
         return this.#fail(action.reason);
       case 'trace':
-        return this.#options.log.info(action.name, action.fields);
+        return this.#options.log[WARNED.has(action.name) ? 'warn' : 'info'](action.name, action.fields);
       default:
         return this.#storage(action);
     }
@@ -281,6 +281,9 @@ export class Driver {
     }
   }
 }
+
+/** What the core tells in passing, and operators should see. */
+const WARNED: ReadonlySet<string> = new Set(['epochNearlyUsedUp']);
 
 /** What a store reports, or what is sent from it. */
 const STORE_EVENTS: ReadonlySet<PeerEvent['kind']> = new Set([

@@ -29,6 +29,7 @@ export function statusOf(
     digest: status.digest,
     voteRight: status.voteRight ?? 'none',
     waiting: status.waiting ?? '',
+    epochTxnsLeft: status.epochTxnsLeft,
     ...about,
   };
 }

@@ -43,6 +43,8 @@ export interface MemberStatus {
   readonly voteRight: VoteRight | undefined;
   /** Why it is not part of a quorum, or does not vote, where an election alone does not help: a sentence for people. */
   readonly waiting: string | undefined;
+  /** How many txns the present epoch still takes before its leader begins another one. */
+  readonly epochTxnsLeft: number;
   /** On a leader: its learners. Empty elsewhere. */
   readonly learners: readonly LearnerStatus[];
 }
@@ -83,6 +85,7 @@ export function memberStatus({ config, zab, entry, routing, diskFailed }: Status
     hasQuorum: zab.hasQuorum && routing.standing.kind !== 'looking',
     voteRight: zab.voteRight,
     waiting: zab.waiting,
+    epochTxnsLeft: zab.epochTxnsLeft,
     learners: zab.learners,
   };
 }

@@ -31,6 +31,21 @@ export function isCounterNearlyUsedUp(context: ZabContext, leadership: Leadershi
   return epochOf(last) === leadership.epoch && counterOf(last) >= context.config.limits.epochTxnsMax;
 }
 
+/** How many txns the present epoch still takes before its leader begins another one. */
+export function epochTxnsLeft({ history, currentEpoch, config }: ZabContext): number {
+  const used = epochOf(history.last) === currentEpoch ? counterOf(history.last) : 0;
+  return Math.max(0, config.limits.epochTxnsMax - used);
+}
+
+/** Leader: says once, when a tenth of the epoch is left, that it will end: writes pause then as at any change of leader. */
+export function warnOfEpochEnd(context: ZabContext, leadership: Leadership): void {
+  if (leadership.isEndTold || !leadership.isEstablished) return;
+  const left = epochTxnsLeft(context);
+  if (left > context.config.limits.epochTxnsMax / 10) return;
+  leadership.isEndTold = true;
+  context.host.trace('epochNearlyUsedUp', { epochTxnsLeft: left });
+}
+
 /** Leader, end of a turn: sends what was gathered, to the disk and to every learner that is up to the broadcast. */
 export function flushLeader(context: ZabContext, leadership: Leadership): void {
   const { history, host, disk } = context;

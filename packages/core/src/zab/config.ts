@@ -71,6 +71,8 @@ export interface ZabStatus {
   readonly voteRight: VoteRight | undefined;
   /** Why it is not part of a quorum, or has no vote, where an election alone does not help: a sentence for people. */
   readonly waiting: string | undefined;
+  /** How many txns the present epoch still takes before its leader begins another one. */
+  readonly epochTxnsLeft: number;
 }
 
 export interface LearnerStatus {

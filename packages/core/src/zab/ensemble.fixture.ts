@@ -32,6 +32,8 @@ export class FixtureMember implements ZabHost {
   standings: string[] = [];
   confirmed = 0;
   failure: string | undefined;
+  /** Names of what it told in passing. */
+  readonly traces: string[] = [];
   isDiskHeld = false;
   /** Snapshot streams are neither opened nor sent. */
   isStreamHeld = false;
@@ -210,7 +212,9 @@ export class FixtureMember implements ZabHost {
   fail(reason: string): void {
     this.failure = reason;
   }
-  trace(): void {}
+  trace(name: string): void {
+    this.traces.push(name);
+  }
 }
 
 interface Mail {

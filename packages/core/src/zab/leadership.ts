@@ -83,6 +83,8 @@ export class Leadership {
   handOver: HandOver | undefined;
   /** Set when this member has given this leadership up; completions of its disk work are then ignored. */
   isOver = false;
+  /** It was said that this epoch is nearly used up. */
+  isEndTold = false;
 
   constructor(context: ZabContext) {
     this.startedMs = context.nowMs;

@@ -11,6 +11,7 @@ import {
   isHeardByQuorum,
   ping,
   takeFromLearner,
+  warnOfEpochEnd,
 } from './broadcast.ts';
 import type { ZabContext } from './context.ts';
 import { decideEpoch, isEpochAgreed, takeAckEpoch, takeFollowerInfo, tellEpoch } from './discovery.ts';
@@ -149,6 +150,7 @@ function noteQuorum(context: ZabContext, leadership: Leadership): void {
 
 export function endLeaderTurn(context: ZabContext, leadership: Leadership): Verdict {
   flushLeader(context, leadership);
+  warnOfEpochEnd(context, leadership);
   if (isCounterNearlyUsedUp(context, leadership)) return giveUp('the counter of this epoch is nearly used up');
   const successor = successorWhenReady(context, leadership);
   if (successor !== undefined) {

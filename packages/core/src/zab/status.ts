@@ -1,6 +1,6 @@
 /** What the agreement tells about itself; reads state, changes none. */
 
-import { isHeardByQuorum } from './broadcast.ts';
+import { epochTxnsLeft, isHeardByQuorum } from './broadcast.ts';
 import type { ZabConfig, ZabPhase, ZabStatus } from './config.ts';
 import type { Role, ZabContext } from './context.ts';
 import { waitingFor } from './formation.ts';
@@ -23,6 +23,7 @@ export function statusOf(context: ZabContext, role: Role | undefined): ZabStatus
     hasQuorum: hasQuorum(context, role),
     voteRight: context.isVoter ? context.voteRight : undefined,
     waiting: waitingFor(context, role),
+    epochTxnsLeft: epochTxnsLeft(context),
   };
 }
 

@@ -1,4 +1,4 @@
-import { counterOf, makeZxid } from '@quorate/protocol';
+import { makeZxid } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { bytes, FixtureEnsemble, type FixtureMember } from './ensemble.fixture.ts';
 
@@ -291,23 +291,6 @@ describe('leadership', () => {
     const later = leader.zab.confirmLeadership();
     ensemble.settle();
     expect(leader.confirmed).toBeLessThan(later);
-  });
-
-  it('C049: begins a new epoch before the counter can flow into it', () => {
-    const ensemble = new FixtureEnsemble([1, 2, 3]);
-    ensemble.config.limits.epochTxnsMax = 10;
-    for (const member of ensemble.members.values()) member.crash();
-    for (const member of ensemble.members.values()) member.restart();
-    ensemble.settle();
-    for (let i = 0; i < 100; i++) {
-      ensemble.write(`${i}`);
-      ensemble.advance(50);
-    }
-    const zxids = ensemble.member(1).delivered.map(({ zxid }) => zxid);
-    expect(zxids).toHaveLength(100);
-    expect(Math.max(...zxids.map(counterOf))).toBe(10);
-    expect([...zxids].sort((a, b) => (a < b ? -1 : 1))).toEqual(zxids);
-    for (const sid of [2, 3]) expect(ensemble.texts(sid)).toEqual(ensemble.texts(1));
   });
 
   it('a member about to stop hands over and takes no part in the election', () => {

@@ -192,6 +192,7 @@ describe('status', () => {
       version: '0.1.0',
       diskFailed: undefined,
       diskFreeBytes: undefined,
+      epochTxnsLeft: 2 ** 32 - 2 ** 20,
       divergences: 2,
       lastDivergence: undefined,
       voteRight: 'recovering',

@@ -58,6 +58,7 @@ export interface ClusterStatus {
   readonly lastDivergence: string | undefined;
   readonly voteRight: VoteRight;
   readonly waiting: string;
+  readonly epochTxnsLeft: number;
 }
 
 const ROLES = {
@@ -138,6 +139,7 @@ export function readStatusResponse(response: WireStatusResponse): ClusterStatus 
     lastDivergence: response.lastDivergence,
     voteRight: keyOf(VOTE_RIGHTS, response.voteRight),
     waiting: response.waiting,
+    epochTxnsLeft: response.epochTxnsLeft,
   };
 }
 

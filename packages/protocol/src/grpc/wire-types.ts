@@ -135,6 +135,7 @@ export interface WireStatusResponse {
   readonly version: string;
   readonly diskFailed?: string;
   readonly diskFreeBytes?: bigint;
+  readonly epochTxnsLeft: number;
   readonly divergences: number;
   readonly lastDivergence?: string;
   readonly voteRight: string;
