@@ -28,7 +28,9 @@ export class Learnership {
   newLeaderZxid: Zxid | undefined;
   /** The last zxid that was acknowledged. */
   acked: Zxid;
-  /** Everything up to newLeaderZxid has been delivered and the rest of the member was told. */
+  /** All of this must be delivered before the member serves; known once the leader has declared it up to date. */
+  servesFrom: Zxid | undefined;
+  /** Everything up to servesFrom has been delivered and the rest of the member was told. */
   isServing = false;
   heardMs: number;
   isOver = false;

@@ -79,13 +79,14 @@ export function tickLearner(context: ZabContext, learnership: Learnership): Verd
 }
 
 /**
- * A learner serves once everything it was synchronized with is delivered: only then it knows that a write which it
- * forwarded before, and has not seen, can never be committed.
+ * Z11: a learner serves once everything it was synchronized with is delivered: only then it knows that a write which it
+ * forwarded before, and has not seen, can never be committed. What was committed meanwhile is delivered too: a member that was
+ * far behind shows clients nothing older than the moment at which it was declared up to date.
  */
 export function serveWhenReady(context: ZabContext, learnership: Learnership): void {
   const { history, host } = context;
-  const { newLeaderZxid, phase, isServing } = learnership;
-  if (isServing || phase !== 'following' || newLeaderZxid === undefined || history.delivered < newLeaderZxid) return;
+  const { servesFrom, isServing } = learnership;
+  if (isServing || servesFrom === undefined || history.delivered < servesFrom) return;
   learnership.isServing = true;
   const { leader, link, epoch } = learnership;
   host.standing({ kind: 'following', leader, link, epoch });

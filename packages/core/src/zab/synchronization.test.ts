@@ -94,3 +94,52 @@ describe('history for a learner', () => {
     expect(ensemble.member(1).delivered).toHaveLength(30);
   });
 });
+
+/** Member 1 says that it adopted the epoch when the test lets it. */
+class LateAdoption extends FixtureEnsemble {
+  held: (() => void) | undefined;
+  isHolding = false;
+
+  override send(from: Sid, to: Sid, link: number, message: ZabMessage): void {
+    if (this.isHolding && from === 1 && message.kind === 'ackNewLeader') {
+      this.held = () => super.send(from, to, link, message);
+    } else super.send(from, to, link, message);
+  }
+}
+
+describe('C052: a learner that was sent a snapshot while its leader took writes', () => {
+  it.each(['voter', 'observer'])(
+    '(a %s) serves only with all that was committed when it was declared up to date',
+    (kind) => {
+      const ensemble = kind === 'voter' ? new LateAdoption([1, 2, 3], [], 1) : new LateAdoption([2, 3, 4], [1], 1);
+      ensemble.start();
+      ensemble.advance(50);
+      const leader = ensemble.leader!;
+      const learner = ensemble.member(1);
+      learner.crash();
+      learner.current = { kind: 'looking' };
+      for (let i = 0; i < 10; i++) ensemble.write(`before ${i}`);
+      for (const member of ensemble.members.values()) if (member !== learner) member.checkpoint();
+      ensemble.isHolding = true;
+      learner.restart();
+      ensemble.advance(100);
+      expect(ensemble.held).toBeDefined();
+      // It is about to be declared up to date; its disk is slow with what was written during the transfer.
+      learner.isDiskHeld = true;
+      for (let i = 0; i < 20; i++) ensemble.write(`during ${i}`);
+      const { committed } = leader.zab.status;
+      ensemble.isHolding = false;
+      ensemble.held?.();
+      ensemble.settle();
+      expect(ensemble.record.some((line) => /→ 1 snapshot/.test(line))).toBe(true);
+      expect(ensemble.record.some((line) => line.includes('→ 1 upToDate'))).toBe(true);
+      expect(learner.zab.status.delivered).toBeLessThan(committed);
+      expect([learner.current.kind, learner.zab.status.hasQuorum]).toEqual(['looking', false]);
+      learner.isDiskHeld = false;
+      ensemble.settle();
+      expect(learner.zab.status.delivered).toBe(committed);
+      expect([learner.current.kind, learner.zab.status.hasQuorum]).toEqual(['following', true]);
+      expect(ensemble.texts(1)).toEqual(ensemble.texts(leader.sid));
+    },
+  );
+});

@@ -260,6 +260,8 @@ export function takeUpToDate(context: ZabContext, learnership: Learnership, comm
   const wrong = commitFault(context.history, committed);
   if (wrong !== undefined) return fault(`upToDate: ${wrong}`);
   learnership.phase = 'following';
+  const { newLeaderZxid = committed } = learnership;
+  learnership.servesFrom = committed > newLeaderZxid ? committed : newLeaderZxid;
   context.history.commit(committed);
   return GO_ON;
 }
