@@ -212,10 +212,13 @@ describe('C053: memory that is altered by no txn', () => {
   }
 
   const cases: readonly Altered[] = [
-    { what: 'one byte of the data', alter: (tree) => (tree.data('/a') as Uint8Array).fill(1, 0, 1) },
+    {
+      what: 'one byte of the data',
+      alter: (tree) => Object.assign(tree.znode('/a')!, { data: Uint8Array.of(1, 0x79, 0x7a) }),
+    },
     { what: 'the version', alter: (tree) => Object.assign(tree.znode('/a')!, { version: 7 }) },
     { what: 'the mtime', alter: (tree) => Object.assign(tree.znode('/a')!, { mtimeMs: 7 }) },
-    { what: 'the czxid', alter: (tree) => Object.assign(tree.znode('/a')!, { czxid: 7n }) },
+    { what: 'the czxid', alter: (tree) => Object.assign(tree.znode('/a')!, { czxidLow: 7 }) },
     { what: 'the owner', alter: (tree) => Object.assign(tree.znode('/a')!, { ephemeralOwner: 7n }) },
     {
       what: "a session's timeout",

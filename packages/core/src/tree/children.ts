@@ -1,54 +1,85 @@
 /**
- * The names of one znode's children: a set for changes, a listing in order for readers.
+ * The children of one znode: a chain for changes, a listing of their names in order for readers.
  *
- * A create or delete never pays for order. A listing is sorted when it is asked for and kept; after changes the next one
- * is made from the last (a long run in order and a short tail, which sorts in about n steps), because clients list
- * big queues again after every change.
+ * The chain goes through the children themselves, so it takes no memory beside them and no change of it costs more with
+ * a million of them. A create or delete never pays for order either. A listing is sorted when it is asked for and kept;
+ * after changes the next one is made from the last (a long run in order and a short tail, which sorts in about n steps),
+ * because clients list big queues again after every change.
  */
+import { nameOf } from '@quorate/protocol';
+
+/** What is a child of at most one parent. */
+export interface Sibling {
+  readonly path: string;
+  previous: Sibling | undefined;
+  next: Sibling | undefined;
+}
+
 export class Children {
-  readonly #names = new Set<string>();
+  #first: Sibling | undefined = undefined;
+  #size = 0;
   /** The last listing; undefined while nobody has asked, or when too much has changed since. */
   #listing: readonly string[] | undefined = undefined;
-  /** Names added since the last listing, in any order, perhaps deleted again. */
+  /** Names added since the last listing, in any order, perhaps deleted again. None is in the listing. */
   #added: string[] = [];
-  #hasDeletions = false;
+  /** Names of the listing and of `#added` that are not there any more. */
+  readonly #deleted = new Set<string>();
 
   get size(): number {
-    return this.#names.size;
+    return this.#size;
   }
 
-  add(name: string): void {
-    this.#names.add(name);
+  /** Adds one whose name is not there, and that is nobody's child. */
+  add(child: Sibling): void {
+    child.next = this.#first;
+    if (this.#first !== undefined) this.#first.previous = child;
+    this.#first = child;
+    this.#size++;
     if (this.#listing === undefined) return;
+    const name = nameOf(child.path);
+    // One that comes again has its place.
+    if (this.#deleted.delete(name)) return;
     this.#added.push(name);
-    if (this.#added.length > this.#names.size) this.#forget();
+    if (this.#added.length > this.#size) this.#forget();
   }
 
-  delete(name: string): void {
-    this.#names.delete(name);
-    this.#hasDeletions = true;
+  /** Takes one of them out. */
+  delete(child: Sibling): void {
+    const { previous, next } = child;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next !== undefined) next.previous = previous;
+    // So that whoever still has the one does not keep the others.
+    child.previous = undefined;
+    child.next = undefined;
+    this.#size--;
+    if (this.#listing !== undefined) this.#deleted.add(nameOf(child.path));
   }
 
   /** The names by code unit. The array is kept for the next caller: never write to it. Later changes don't alter it. */
   inOrder(): readonly string[] {
     const last = this.#listing;
-    if (last !== undefined && this.#added.length === 0 && !this.#hasDeletions) return last;
-    const listing = last === undefined ? [...this.#names].sort() : this.#update(last);
+    if (last !== undefined && this.#added.length === 0 && this.#deleted.size === 0) return last;
+    const listing = last === undefined ? this.#names() : this.#update(last);
     this.#forget();
-    this.#listing = listing;
-    return listing;
+    this.#listing = listing.sort();
+    return this.#listing;
   }
 
-  #update(last: readonly string[]): readonly string[] {
-    if (!this.#hasDeletions) return [...last, ...this.#added].sort();
-    const there = [...last, ...this.#added].filter((name) => this.#names.has(name)).sort();
-    // A name that was deleted and added again may have come twice.
-    return there.filter((name, i) => i === 0 || name !== there[i - 1]);
+  #names(): string[] {
+    const names: string[] = [];
+    for (let child = this.#first; child !== undefined; child = child.next) names.push(nameOf(child.path));
+    return names;
+  }
+
+  #update(last: readonly string[]): string[] {
+    const all = [...last, ...this.#added];
+    return this.#deleted.size === 0 ? all : all.filter((name) => !this.#deleted.has(name));
   }
 
   #forget(): void {
     this.#listing = undefined;
     this.#added = [];
-    this.#hasDeletions = false;
+    this.#deleted.clear();
   }
 }

@@ -1,6 +1,7 @@
 import { AssertionError, NO_SESSION, sequenceSuffix, toSessionId, toZxid, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
+import { PACKED_BYTES_MAX } from './packed.ts';
 import { TreeScript, utf8 } from './tree-script.fixture.ts';
 import type { Txn, TxnBody } from './txn.ts';
 
@@ -192,20 +193,21 @@ describe('data', () => {
     expect([script.tree.stat('/null')?.dataLength, script.tree.stat('/empty')?.dataLength]).toEqual([0, 0]);
   });
 
-  it('is copied out of the buffer that it came in, even when its slices are views, and is not copied to be read', () => {
+  it('is copied out of the buffer that it came in, even when its slices are views, be it short or long', () => {
     const script = new TreeScript();
     const network = new SharingBytes(1000).fill(0x78);
     script.create('/c', network.subarray(10, 13));
+    script.create('/long', network.subarray(10, 11 + PACKED_BYTES_MAX));
     script.create('/s');
     script.setData('/s', network.subarray(20, 23));
     script.createSession(A, 4000, network.subarray(30, 46));
     network.fill(0);
     const token = script.tree.sessions.get(A)!.token;
-    for (const kept of [script.tree.data('/c')!, script.tree.data('/s')!, token]) {
+    for (const kept of [script.tree.data('/c')!, script.tree.data('/long')!, script.tree.data('/s')!, token]) {
       expect(kept[0]).toBe(0x78);
       expect(kept.buffer.byteLength).toBe(kept.length);
     }
-    expect(script.tree.data('/c')).toBe(script.tree.data('/c'));
+    expect(script.tree.data('/long')).toBe(script.tree.data('/long'));
   });
 
   it('is summed up over creates, changes and deletes', () => {

@@ -20,10 +20,11 @@ import {
 } from '@quorate/protocol';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
+import { ownBytes } from './packed.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
-import { BUILT_IN_PATHS, ownBytes, TreeState } from './tree-state.ts';
+import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { StoredZnode, type Znode } from './znode.ts';
 
@@ -88,7 +89,7 @@ export class DataTree {
     return this.#state.get(path)?.stat();
   }
 
-  /** The data, not copied: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
+  /** The data, which may be the tree's own: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
   data(path: string): Uint8Array | undefined {
     return this.#state.get(path)?.data;
   }
@@ -178,7 +179,7 @@ export class DataTree {
     this.#checkpointer.willChange(path);
     this.#checkpointer.willChange(parent.path);
     const znode = new StoredZnode(path, {
-      data: ownData(body.data),
+      data: body.data,
       czxid: zxid,
       mzxid: zxid,
       pzxid: zxid,
@@ -211,7 +212,7 @@ export class DataTree {
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(znode.path);
-    this.#state.setData(znode, { data: ownData(body.data), version, mzxid: zxid, mtimeMs: txn.timeMs });
+    this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {
@@ -256,10 +257,6 @@ export class DataTree {
 
 function at(zxid: Zxid): string {
   return `Cannot apply txn ${formatZxid(zxid)}`;
-}
-
-function ownData(data: Uint8Array | undefined): Uint8Array | undefined {
-  return data === undefined ? undefined : ownBytes(data);
 }
 
 /** 32-bit signed, and not -1, which would mean "any" to whoever reads it (case C004). */

@@ -6,6 +6,7 @@
  * costs one term. It finds accidents (a bug, a flipped bit), not forgeries. Inside it is two 32-bit halves, because
  * bigint arithmetic costs four times as much. Mixing constants: MurmurHash3 (public domain).
  */
+import { type PackedData, upperOf } from './packed.ts';
 import type { StoredSession } from './sessions.ts';
 import type { StoredZnode } from './znode.ts';
 
@@ -16,8 +17,6 @@ export const DIGEST_VERSION = 1;
 const CONTENT = 1;
 const ZNODE = 2;
 const SESSION = 3;
-
-const TWO_32 = 2 ** 32;
 
 /** Hashes a sequence of words into 64 bits. For fixed input each step is a permutation of the 64-bit state. */
 export class Hasher {
@@ -50,7 +49,7 @@ export class Hasher {
 
   /** A whole number of up to 53 bits. */
   integer(value: number): this {
-    return this.word(Math.floor(value / TWO_32)).word(value | 0);
+    return this.word(upperOf(value)).word(value | 0);
   }
 
   string(value: string): this {
@@ -71,6 +70,20 @@ export class Hasher {
       this.word(low | ((value[i + 2] as number) << 16) | ((value[i + 3] as number) << 24));
     }
     for (; i < length; i++) this.word(value[i] as number);
+    return this;
+  }
+
+  /** The same as the bytes that were packed. */
+  packed(value: PackedData): this {
+    if (typeof value !== 'string') return this.bytes(value);
+    const length = value.length;
+    this.word(length);
+    let i = 0;
+    for (; i + 4 <= length; i += 4) {
+      const low = value.charCodeAt(i) | (value.charCodeAt(i + 1) << 8);
+      this.word(low | (value.charCodeAt(i + 2) << 16) | (value.charCodeAt(i + 3) << 24));
+    }
+    for (; i < length; i++) this.word(value.charCodeAt(i));
     return this;
   }
 
@@ -105,7 +118,7 @@ export class Digest {
 
   /** Hashes path and data anew: after a create and after each change of the data. */
   hashContent(znode: StoredZnode): void {
-    const { high, low } = this.#hasher.start(CONTENT).string(znode.path).bytes(znode.data).finish();
+    const { high, low } = this.#hasher.start(CONTENT).string(znode.path).packed(znode.content).finish();
     znode.contentHigh = high;
     znode.contentLow = low;
   }
@@ -137,7 +150,7 @@ export class Digest {
 
   /** False when the znode is not what was hashed when it was last changed: its memory was altered by something else. */
   isIntact(znode: StoredZnode): boolean {
-    const content = this.#hasher.start(CONTENT).string(znode.path).bytes(znode.data).finish();
+    const content = this.#hasher.start(CONTENT).string(znode.path).packed(znode.content).finish();
     if (content.high !== znode.contentHigh || content.low !== znode.contentLow) return false;
     const { high, low } = this.#hashZnode(znode);
     return high === znode.hashHigh && low === znode.hashLow;
@@ -154,12 +167,17 @@ export class Digest {
       .start(ZNODE)
       .word(znode.contentHigh)
       .word(znode.contentLow)
-      .long(znode.czxid)
-      .long(znode.mzxid)
-      .long(znode.pzxid)
+      .word(znode.czxidHigh)
+      .word(znode.czxidLow)
+      .word(znode.mzxidHigh)
+      .word(znode.mzxidLow)
+      .word(znode.pzxidHigh)
+      .word(znode.pzxidLow)
       .long(znode.ephemeralOwner)
-      .integer(znode.ctimeMs)
-      .integer(znode.mtimeMs)
+      .word(znode.ctimeUpper)
+      .word(znode.ctimeLow)
+      .word(znode.mtimeUpper)
+      .word(znode.mtimeLow)
       .word(znode.version)
       .word(znode.creates)
       .word(znode.aversion)

@@ -67,8 +67,9 @@ export function sessionKey(id: SessionId): Uint8Array {
 export function znodeRecord(znode: StoredZnode): StateRecord {
   const writer = new ByteWriter(znode.dataLength + 72);
   writer.u8(ZNODE_FORMAT);
-  if (znode.data === undefined) writer.varint(0);
-  else writer.varint(znode.data.length + 1).raw(znode.data);
+  const { data } = znode;
+  if (data === undefined) writer.varint(0);
+  else writer.varint(data.length + 1).raw(data);
   writer.u64(znode.czxid).u64(znode.mzxid).u64(znode.pzxid);
   writer.varint(znode.ctimeMs).varint(znode.mtimeMs);
   writer.i32(znode.version).i32(znode.creates).i32(znode.aversion);

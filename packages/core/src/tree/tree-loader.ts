@@ -16,8 +16,9 @@ import {
 } from '@quorate/protocol';
 import { DataTree } from './data-tree.ts';
 import { DIGEST_VERSION } from './digest.ts';
+import { ownBytes } from './packed.ts';
 import { readRecord, type StateEntry, type StateRecord, type Summary } from './state-record.ts';
-import { BUILT_IN_PATHS, ownBytes, TreeState } from './tree-state.ts';
+import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
 export class TreeLoader {
@@ -75,8 +76,7 @@ export class TreeLoader {
     const fault = pathFault(path);
     if (fault !== undefined) throw new DecodeError(`The state has the bad path ${path}: ${fault}`);
     if (this.#state.get(path) !== undefined) throw new DecodeError(`The state has ${path} twice`);
-    const data = fields.data === undefined ? undefined : ownBytes(fields.data);
-    const znode = new StoredZnode(path, { ...fields, data });
+    const znode = new StoredZnode(path, fields);
     if (!this.#tryAttach(znode)) this.#waiting.push(znode);
   }
 

@@ -3,7 +3,7 @@
  * (digest, counts). Each mutator keeps all of them in step. It knows nothing of txns, positions or checkpoints:
  * `data-tree.ts` decides what happens, `tree-loader.ts` fills one from records. Seen only inside `tree/`.
  */
-import { assert, NO_SESSION, nameOf, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { assert, NO_SESSION, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { Digest } from './digest.ts';
 import { LargeMap } from './large-map.ts';
 import { Sessions, type StoredSession } from './sessions.ts';
@@ -31,7 +31,7 @@ export interface ParentChange {
   readonly pzxid: Zxid;
 }
 
-/** What a change of a znode's data sets on it. */
+/** What a change of a znode's data sets on it. The data is copied. */
 export interface DataChange {
   readonly data: Uint8Array | undefined;
   readonly version: number;
@@ -102,7 +102,7 @@ export class TreeState {
     }
     if (parent !== undefined) {
       this.#digest.remove(parent);
-      parent.addChild(nameOf(path));
+      parent.addChild(znode);
       if (counted !== undefined) {
         parent.creates = counted.creates;
         parent.pzxid = counted.pzxid;
@@ -126,7 +126,7 @@ export class TreeState {
       this.#ephemeralCount--;
     }
     this.#digest.remove(parent);
-    parent.removeChild(nameOf(path));
+    parent.removeChild(znode);
     parent.pzxid = pzxid;
     this.#digest.add(parent);
     this.#znodes.delete(path);
@@ -154,11 +154,4 @@ export class TreeState {
   removeSession(id: SessionId): void {
     this.#digest.removeSession(this.sessions.remove(id));
   }
-}
-
-/** A copy in memory of its own, whatever buffer `bytes` is a view of. (`slice` on a Node Buffer would be a view.) */
-export function ownBytes(bytes: Uint8Array): Uint8Array {
-  const copy = new Uint8Array(bytes.length);
-  copy.set(bytes);
-  return copy;
 }

@@ -5,12 +5,13 @@
  * the layout can become columns and slabs without touching them. Source: ZooKeeper `DataNode`, reference §5.3.
  */
 import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
-import { Children } from './children.ts';
+import { Children, type Sibling } from './children.ts';
+import { highOf, joined, joinedNumber, lowOf, type PackedData, pack, unpack, upperOf } from './packed.ts';
 
 /** A znode as it is now: a live view, so read what is needed at once and don't keep it over an `apply`. */
 export interface Znode {
   readonly path: string;
-  /** Undefined is ZooKeeper's null, told apart from empty. The bytes are the tree's own: never write to them. */
+  /** Undefined is ZooKeeper's null, told apart from empty. The bytes may be the tree's own: never write to them. */
   readonly data: Uint8Array | undefined;
   /** Count of data changes as clients see and state it. */
   readonly version: number;
@@ -50,15 +51,21 @@ export function nextCreates(creates: number): number {
 
 const NO_NAMES: readonly string[] = [];
 
-/** The layout. Counters are kept in 32 bits and hashes as two signed 32-bit halves, which V8 stores without boxes. */
-export class StoredZnode implements Znode {
+/** The layout: one object, with all numbers in 32 bits, which V8 stores without boxes. See packed.ts. */
+export class StoredZnode implements Znode, Sibling {
   readonly path: string;
-  data: Uint8Array | undefined;
-  readonly czxid: Zxid;
-  mzxid: Zxid;
-  pzxid: Zxid;
-  readonly ctimeMs: number;
-  mtimeMs: number;
+  /** The data, as it is kept. */
+  content: PackedData;
+  czxidHigh: number;
+  czxidLow: number;
+  mzxidHigh: number;
+  mzxidLow: number;
+  pzxidHigh: number;
+  pzxidLow: number;
+  ctimeUpper: number;
+  ctimeLow: number;
+  mtimeUpper: number;
+  mtimeLow: number;
   version: number;
   creates: number;
   aversion: number;
@@ -69,25 +76,77 @@ export class StoredZnode implements Znode {
   /** What this znode has added to the tree's digest, kept so that exactly that can be taken out again. */
   hashHigh = 0;
   hashLow = 0;
+  previous: Sibling | undefined = undefined;
+  next: Sibling | undefined = undefined;
   #children: Children | undefined = undefined;
 
-  /** Takes `fields.data` as it is: the caller has made it the tree's own. */
+  /** Copies `fields.data`. */
   constructor(path: string, fields: ZnodeFields) {
+    const { czxid, mzxid, pzxid, ctimeMs, mtimeMs } = fields;
     this.path = path;
-    this.data = fields.data;
-    this.czxid = fields.czxid;
-    this.mzxid = fields.mzxid;
-    this.pzxid = fields.pzxid;
-    this.ctimeMs = fields.ctimeMs;
-    this.mtimeMs = fields.mtimeMs;
+    this.content = pack(fields.data);
+    this.czxidHigh = highOf(czxid);
+    this.czxidLow = lowOf(czxid);
+    this.mzxidHigh = highOf(mzxid);
+    this.mzxidLow = lowOf(mzxid);
+    this.pzxidHigh = highOf(pzxid);
+    this.pzxidLow = lowOf(pzxid);
+    this.ctimeUpper = upperOf(ctimeMs);
+    this.ctimeLow = ctimeMs | 0;
+    this.mtimeUpper = upperOf(mtimeMs);
+    this.mtimeLow = mtimeMs | 0;
     this.version = fields.version;
     this.creates = fields.creates;
     this.aversion = fields.aversion;
     this.ephemeralOwner = fields.ephemeralOwner;
   }
 
+  get data(): Uint8Array | undefined {
+    return unpack(this.content);
+  }
+
+  /** Copies. */
+  set data(data: Uint8Array | undefined) {
+    this.content = pack(data);
+  }
+
+  get czxid(): Zxid {
+    return joined(this.czxidHigh, this.czxidLow) as Zxid;
+  }
+
+  get mzxid(): Zxid {
+    return joined(this.mzxidHigh, this.mzxidLow) as Zxid;
+  }
+
+  set mzxid(zxid: Zxid) {
+    this.mzxidHigh = highOf(zxid);
+    this.mzxidLow = lowOf(zxid);
+  }
+
+  get pzxid(): Zxid {
+    return joined(this.pzxidHigh, this.pzxidLow) as Zxid;
+  }
+
+  set pzxid(zxid: Zxid) {
+    this.pzxidHigh = highOf(zxid);
+    this.pzxidLow = lowOf(zxid);
+  }
+
+  get ctimeMs(): number {
+    return joinedNumber(this.ctimeUpper, this.ctimeLow);
+  }
+
+  get mtimeMs(): number {
+    return joinedNumber(this.mtimeUpper, this.mtimeLow);
+  }
+
+  set mtimeMs(timeMs: number) {
+    this.mtimeUpper = upperOf(timeMs);
+    this.mtimeLow = timeMs | 0;
+  }
+
   get dataLength(): number {
-    return this.data === undefined ? 0 : this.data.length;
+    return this.content === undefined ? 0 : this.content.length;
   }
 
   get isEphemeral(): boolean {
@@ -121,15 +180,15 @@ export class StoredZnode implements Znode {
     return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
   }
 
-  addChild(name: string): void {
+  addChild(child: StoredZnode): void {
     this.#children ??= new Children();
-    this.#children.add(name);
+    this.#children.add(child);
   }
 
-  removeChild(name: string): void {
+  removeChild(child: StoredZnode): void {
     const children = this.#children;
     if (children === undefined) return;
-    children.delete(name);
+    children.delete(child);
     if (children.size === 0) this.#children = undefined;
   }
 }
