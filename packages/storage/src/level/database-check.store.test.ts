@@ -3,9 +3,10 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { crc32c } from './crc32c.ts';
 import { openDatabase } from './database.ts';
 import { checkDatabase } from './database-check.ts';
-import { readRecordLog } from './record-log.ts';
+import { mask, readRecordLog } from './record-log.ts';
 
 const OPTIONS = { compression: true, writeBufferSize: 64 * 1024, cacheSize: 64 * 1024, create: true };
 const HEADER_BYTES = 7;
@@ -108,6 +109,22 @@ describe('a database of LevelDB', () => {
     await checkDatabase(path);
     await writeFile(newer, new Uint8Array());
     await checkDatabase(path);
+  });
+
+  it('C056: that counted a write which failed is whole: a compaction noted its number as it ended', async () => {
+    await write(['a', 'b'], (key) => Buffer.from(key));
+    const manifest = join(path, await named(/^MANIFEST/));
+    // So it was found after a full disk: two writes, number 4 as the last one.
+    const edit = Buffer.from([1, 4, 4]);
+    const header = Buffer.from([0, 0, 0, 0, 2, 0]);
+    header.writeUInt32LE(mask(crc32c(edit, 0, edit.length)));
+    await writeFile(manifest, Buffer.concat([header, edit]), { flag: 'a' });
+    expect(readRecordLog(await readFile(manifest)).badAt).toBeUndefined();
+    await checkDatabase(path);
+    expect(await read(path)).toEqual(['a', 'b']);
+    await write(['c'], (key) => Buffer.from(key));
+    await checkDatabase(path);
+    expect(await read(path)).toEqual(['a', 'b', 'c']);
   });
 
   it('C058: whose manifest was cut at the end of a record is found out, for it forgets a table', async () => {

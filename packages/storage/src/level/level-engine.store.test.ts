@@ -79,6 +79,37 @@ describe('the LevelDB engine', () => {
     await engine.close();
   });
 
+  it('C056: of two writes to a database at a time the second is not begun when the first fails', async () => {
+    const begun: string[] = [];
+    let fail: (reason: Error) => void = () => undefined;
+    const full = new Promise<void>((_, reject) => {
+      fail = reject;
+    });
+    const engine = new LevelEngine(directory, undefined, async (path, wanted) =>
+      Object.assign(await openDatabase(path, wanted), {
+        put: (key: Uint8Array) => {
+          begun.push(Buffer.from(key).toString());
+          return full;
+        },
+      }),
+    );
+    await run(engine, { kind: 'open', db: 'state-1', create: true });
+    const put = (key: string): Promise<IoResult> =>
+      run(engine, {
+        kind: 'write',
+        db: 'state-1',
+        gathered: false,
+        ops: [{ key: Buffer.from(key), value: Buffer.from(key) }],
+      });
+    const outcomes = Promise.allSettled([put('checkpoint'), put('bound')]);
+    await run(engine, { kind: 'nothing' });
+    fail(new Error('No space left on device'));
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(put('later')).rejects.toThrow('No space left on device');
+    expect(begun).toEqual(['checkpoint']);
+    await engine.close();
+  });
+
   it('C072: databases that were replaced and streams that were dropped keep no file open', async () => {
     const rig = await Rig.open(levelHarnessAt(join(directory, 'member')));
     await rig.epochs(2);

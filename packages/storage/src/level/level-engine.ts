@@ -28,6 +28,8 @@ type Batch = ReturnType<typeof batchOf>;
 interface OpenDb {
   readonly level: Database;
   gathered: Batch | undefined;
+  /** The last write. The next waits for it here, for what waits inside LevelDB is written also when the one before failed. */
+  written: Promise<void>;
 }
 
 const MIB = 1024 * 1024;
@@ -143,6 +145,13 @@ export class LevelEngine implements Engine {
 
   async #write(io: Io & { readonly kind: 'write' }): Promise<void> {
     const db = this.#db(io.db);
+    db.written = db.written.then(() => this.#writeNext(db, io));
+    await db.written;
+    this.#syncs++;
+  }
+
+  /** Not begun when the write before it has failed: it would lie behind a torn one, which nobody could tell from damage. */
+  async #writeNext(db: OpenDb, io: Io & { readonly kind: 'write' }): Promise<void> {
     const { ops } = io;
     const [first] = ops;
     if (first?.value !== undefined && ops.length === 1 && !io.gathered) {
@@ -153,7 +162,6 @@ export class LevelEngine implements Engine {
       if (io.gathered) db.gathered = undefined;
       await batch?.write(SYNC);
     }
-    this.#syncs++;
   }
 
   /** A chained batch: its operations cost 2 µs each, those of an array 8 µs and more (baselines §2.2). */
@@ -193,7 +201,7 @@ export class LevelEngine implements Engine {
     if (!create) await checkDatabase(path);
     const options = name === 'log' ? LOG_OPTIONS : STATE_OPTIONS;
     const level = await this.#openDatabase(path, { ...options, create });
-    this.#open.set(name, { level, gathered: undefined });
+    this.#open.set(name, { level, gathered: undefined, written: Promise.resolve() });
     if (create) {
       await syncDirectory(path);
       await syncDirectory(this.#directory);
