@@ -1,7 +1,7 @@
 /**
  * Many clients at the same few members, each with a session, an ephemeral and a register that it sets without pause. Every set
  * must raise the register's version by exactly one, so a lost or doubled write shows at once; every failed call, every change of
- * a session's state and the time between two acknowledgements is kept.
+ * a session's state and the time between two acknowledgements is kept. Clients that may move have every address, and may do so once.
  */
 import { type Client, connect } from '@quorate/client';
 
@@ -16,17 +16,22 @@ class Setter {
   readonly #path: string;
   readonly #faults: string[];
   readonly acknowledged: Acknowledged[] = [];
+  /** The states of its session after the first, which a client that stays has none of. */
+  readonly states: string[] = [];
   #version: number;
   #isOver = false;
   #running: Promise<void> | undefined;
 
-  constructor(client: Client, path: string, version: number, faults: string[]) {
+  constructor(client: Client, path: string, version: number, faults: string[], mayMove: boolean) {
     this.client = client;
     this.#path = path;
     this.#version = version;
     this.#faults = faults;
     client.session.onChange((state) => {
-      if (!this.#isOver) faults.push(`${path}: the session is ${JSON.stringify(state)}`);
+      if (this.#isOver) return;
+      this.states.push(state.state);
+      const isMove = mayMove && ['suspended', 'suspended,connected'].includes(this.states.join());
+      if (!isMove) faults.push(`${path}: the session is ${JSON.stringify(state)}`);
     });
   }
 
@@ -73,17 +78,20 @@ export class Crowd {
   readonly faults: string[] = [];
   readonly #setters: Setter[] = [];
 
-  /** `count` clients, spread over `addresses`, one address each; `name` is the parent of their registers. */
-  static async start(addresses: readonly string[], name: string, count = 20): Promise<Crowd> {
+  /**
+   * `count` clients, spread over `addresses`, one address each, or all when they may move; `name` is the parent of their
+   * registers.
+   */
+  static async start(addresses: readonly string[], name: string, count = 20, mayMove = false): Promise<Crowd> {
     const crowd = new Crowd();
     await using first = await connect(addresses);
     await first.create(name);
     const join = async (_: unknown, i: number): Promise<void> => {
-      const client = await connect(addresses[i % addresses.length] ?? '');
+      const client = await connect(mayMove ? addresses : (addresses[i % addresses.length] ?? ''));
       const path = `${name}/${i}`;
       const { stat } = await client.create(path, '');
       await client.create(`${path}/alive`, '', { mode: 'ephemeral' });
-      crowd.#setters.push(new Setter(client, path, stat.version, crowd.faults));
+      crowd.#setters.push(new Setter(client, path, stat.version, crowd.faults, mayMove));
     };
     await Promise.all(Array.from({ length: count }, join));
     for (const setter of crowd.#setters) setter.start();
@@ -93,6 +101,18 @@ export class Crowd {
   /** Writes acknowledged so far. */
   get written(): number {
     return this.#setters.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
+  }
+
+  /** Clients whose session is attached to the member at `address`. */
+  countAt(address: string): number {
+    return this.#setters.filter(
+      ({ client: { session } }) => 'server' in session.current && session.current.server === address,
+    ).length;
+  }
+
+  /** Clients that have moved to another member. */
+  get moved(): number {
+    return this.#setters.filter(({ states }) => states.length > 0).length;
   }
 
   /** True once every client has had an acknowledgement after `moment`. */

@@ -1,6 +1,6 @@
 /**
- * Failovers that clients do not notice: 20 clients with sessions at the members that stay, while the lead is lost or moves. No
- * call may fail, no session may change its state, no acknowledged write may be lost or doubled; how long writes paused is printed.
+ * Failovers that clients do not notice: 20 clients with sessions at the members that stay, while the lead is lost or moves, and
+ * 20 at all members while one stops. No call may fail, no session may change its state but to move once from a member that stops, no acknowledged write may be lost or doubled; how long writes paused is printed.
  * `TEST_KILLS=50 npx vitest run --project long test/e2e/unnoticed` for more kills than the default.
  */
 import { moveLeader } from '@quorate/client';
@@ -83,6 +83,26 @@ describe('20 clients at the members that stay', () => {
       expect(crowd.faults).toEqual([]);
     }
     report('SIGTERM of the leader', pauses);
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+  });
+
+  it('C110: SIGTERM of a loaded leader or follower with clients of its own: they move once, and no call fails', async () => {
+    await using ensemble = await EnsembleProcess.start({ members: 3 });
+    const pauses: number[][] = [];
+    for (const [turn, victim] of [3, 2, 1, 1].entries()) {
+      const address = ensemble.address(victim);
+      await lead(ensemble, turn === 3 ? 2 : victim);
+      const crowd = await Crowd.start(ensemble.addresses, `/leave-${turn}`, 20, true);
+      const itsOwn = crowd.countAt(address);
+      expect(itsOwn).toBeGreaterThan(0);
+      pauses.push(await under(crowd, () => ensemble.terminate(victim)));
+      await ensemble.gone(victim);
+      await until('all have moved', () => crowd.moved === itsOwn && crowd.countAt(address) === 0);
+      await ensemble.restart(victim);
+      await crowd.finish();
+      expect(crowd.faults).toEqual([]);
+    }
+    report('SIGTERM of a member with clients', pauses);
     expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
   });
 

@@ -141,6 +141,51 @@ describe('an ensemble of three', () => {
   });
 });
 
+/** Sets a znode of its own until told to stop, several calls at a time; returns how many were acknowledged. */
+function setter(client: Client, path: string): { readonly stop: () => Promise<number> } {
+  let isOver = false;
+  const finished = (async () => {
+    let version = 0;
+    while (!isOver) {
+      const sets = Array.from({ length: 5 }, () => client.set(path, ''));
+      for (const { version: next } of await Promise.all(sets)) expect(next).toBe(++version);
+    }
+    return version;
+  })();
+  return {
+    stop() {
+      isOver = true;
+      return finished;
+    },
+  };
+}
+
+describe('a member that stops under load', () => {
+  it.each(['leads', 'follows'])('and %s is not noticed by calls: each is carried out once (C110)', async (what) => {
+    await using ensemble = await TestEnsemble.start({ size: 3 });
+    const leader = await ensemble.leader();
+    const victim = what === 'leads' ? leader : (leader + 1) % 3;
+    const clients: Client[] = [];
+    const isAtVictim = ({ session: { current } }: Client): boolean =>
+      'server' in current && current.server === ensemble.servers[victim];
+    while (clients.filter(isAtVictim).length < 3) clients.push(await connect(ensemble.servers));
+    const moving = clients.filter(isAtVictim);
+    const moves: string[] = [];
+    for (const client of clients) client.session.onChange(({ state }) => moves.push(state));
+    await Promise.all(clients.map((client, index) => client.create(`/s${index}`, '')));
+    const setters = clients.map((client, index) => setter(client, `/s${index}`));
+    await ensemble.stopMember(victim);
+    await vi.waitFor(() => expect(moving.some(isAtVictim)).toBe(false));
+    const acknowledged = await Promise.all(setters.map((one) => one.stop()));
+    for (const [index, client] of clients.entries()) {
+      expect((await client.get(`/s${index}`)).stat.version).toBe(acknowledged[index]);
+    }
+    expect([...moves].sort()).toEqual([...moving.map(() => 'connected'), ...moving.map(() => 'suspended')]);
+    await Promise.all(clients.map((client) => client.close()));
+    expect(ensemble.failures).toEqual([]);
+  });
+});
+
 describe('without a quorum', () => {
   it('a write waits for its deadline and is then refused with the reason, and reads go on', async () => {
     await using ensemble = await TestEnsemble.start({ size: 3 });

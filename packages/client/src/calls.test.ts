@@ -176,7 +176,7 @@ describe('C077: a broken stream', () => {
     place(calls, { kind: 'getData', path: '/2' });
     send(calls);
     const waiting = place(calls, { kind: 'delete', path: '/3', expectedVersion: undefined });
-    calls.detached('gone');
+    calls.detached('gone', false);
     expect(lost.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown', retryable: false, path: '/a' });
     expect(waiting.settled).toBe(0);
     calls.attached(LIMITS);
@@ -187,12 +187,36 @@ describe('C077: a broken stream', () => {
     ]);
   });
 
+  it('whose member carried out nothing that it did not answer: all is sent again, writes too, before what waits', () => {
+    const calls = attached();
+    const answered = place(calls, write);
+    const first = place(calls, { kind: 'delete', path: '/1', expectedVersion: 7 });
+    place(calls, { kind: 'getData', path: '/2' });
+    const late = place(calls, { kind: 'delete', path: '/late', expectedVersion: undefined }, 10);
+    send(calls);
+    place(calls, { kind: 'delete', path: '/3', expectedVersion: undefined });
+    calls.reply({ xid: 1, answer: done });
+    calls.expire(10);
+    calls.detached('gone', true);
+    expect([answered.settled, first.settled, late.error?.outcome]).toEqual([1, 0, 'unknown']);
+    calls.attached(LIMITS);
+    const again = send(calls);
+    expect(again.map(({ xid, op }) => [xid, 'path' in op && op.path])).toEqual([
+      [1, '/1'],
+      [2, '/2'],
+      [3, '/3'],
+    ]);
+    expect(again[0]?.op).toMatchObject({ expectedVersion: 7 });
+    calls.reply({ xid: 1, answer: done });
+    expect(first).toMatchObject({ result: { kind: 'delete' }, settled: 1 });
+  });
+
   it('does not send again what was settled meanwhile', () => {
     const calls = attached();
     place(calls, read, 10);
     send(calls);
     calls.expire(10);
-    calls.detached('gone');
+    calls.detached('gone', false);
     expect(calls.nextFrame(0)).toBeUndefined();
   });
 });

@@ -54,7 +54,7 @@ export interface PendingCall {
   readonly kind: Op['kind'];
   readonly path: string | undefined;
   readonly isWrite: boolean;
-  /** Dropped as soon as it cannot be sent again, for it may hold a lot of data. */
+  /** Dropped when the call is settled, for it may hold a lot of data. */
   op: Op | undefined;
   /** Bytes of path and data. */
   readonly bytes: number;
@@ -171,23 +171,23 @@ export class Calls {
   }
 
   /**
-   * The attachment is gone. Reads that were sent go back to the head of the line; writes fail, for they may have been
-   * carried out and must not be sent twice.
+   * The attachment is gone. What was sent goes back to the head of the line; except writes that may have been carried out, which
+   * fail, for they must not be sent twice. `notApplied`: none was.
    */
-  detached(reason: string): void {
-    const reads: PendingCall[] = [];
+  detached(reason: string, notApplied: boolean): void {
+    const again: PendingCall[] = [];
     for (const pending of this.#sent.takeAll()) {
       if (pending.state !== 'sent') continue;
-      if (pending.isWrite) {
+      if (pending.isWrite && !notApplied) {
         const message = `Cannot tell what became of ${pending.kind}: the connection was lost: ${reason}`;
         this.#fail(pending, 'CONNECTION_LOST', message);
       } else {
         pending.state = 'waiting';
         this.#waitingBytes += pending.bytes;
-        reads.push(pending);
+        again.push(pending);
       }
     }
-    this.#waiting.unshiftAll(reads);
+    this.#waiting.unshiftAll(again);
   }
 
   /** Fails every call, sent or not. */
@@ -230,7 +230,6 @@ export class Calls {
     pending.sentMs = nowMs;
     pending.state = 'sent';
     writeCall(writer, { xid: pending.xid, timeoutMs, op, linearizable });
-    if (pending.isWrite) pending.op = undefined;
     this.#sent.push(pending);
   }
 

@@ -6,7 +6,7 @@
  * a frame's worth has gathered or the last one has left. So calls made together travel together, and one alone at once.
  */
 import { ByteWriter } from '@quorate/protocol';
-import { type AttachResponse, writeClientHello } from '@quorate/protocol/frames';
+import { type AttachResponse, type SessionClosed, writeClientHello } from '@quorate/protocol/frames';
 import { shuffled } from './backoff.ts';
 import { Calls, type NewCall, type PendingCall } from './calls.ts';
 import { CoordinationError } from './errors.ts';
@@ -155,7 +155,7 @@ export class Connection {
         return;
       case 'detached':
         this.#isAttached = false;
-        this.#calls.detached(command.reason);
+        this.#calls.detached(command.reason, command.notApplied);
         return;
       case 'sessionEnded':
         this.#calls.failAll('SESSION_EXPIRED', 'the session has ended');
@@ -197,8 +197,12 @@ export class Connection {
       this.#machine.proven(sentMs);
       this.#machine.seen(reply.answer.zxid);
     }
-    // While the client ends the session itself, the member's last word says nothing new.
-    if (closed !== undefined && this.#closing === undefined) this.#step({ kind: 'closedByServer', attempt, ...closed });
+    if (closed !== undefined && this.#isNews(closed)) this.#step({ kind: 'closedByServer', attempt, ...closed });
+  }
+
+  /** While the client ends the session itself, the member's last word is, unless it leaves that to another member. */
+  #isNews({ code, unansweredNotApplied }: SessionClosed): boolean {
+    return this.#closing === undefined || (unansweredNotApplied && code !== 'SESSION_EXPIRED');
   }
 
   /** The member breaks the rules of the stream: go to another. */

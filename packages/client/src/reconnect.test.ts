@@ -97,6 +97,45 @@ describe('a member that dies', () => {
   });
 });
 
+describe('a member that leaves, and says that it carried out nothing more', () => {
+  it('is not noticed by calls: they go on elsewhere, each carried out once and in order, in the same session', async () => {
+    const client = await connected();
+    const states = statesOf(client);
+    const { id } = client.session;
+    const first = memberOf(client);
+    const asked: string[] = [];
+    ensemble.judge = (op) => {
+      if ('path' in op) asked.push(`${op.kind} ${op.path}`);
+      return op.kind === 'setData' && ensemble.memberOf(id) === first ? 'leave' : 'answer';
+    };
+    const created = client.create('/a', '1');
+    const set = client.set('/a', '2', { version: 0 });
+    const read = client.get('/a');
+    const again = client.set('/a', '3', { version: 1 });
+    await created;
+    expect([(await set).version, (await read).text(), (await again).version]).toEqual([1, '2', 2]);
+    expect(asked).toEqual(['create /a', 'setData /a', 'setData /a', 'getData /a', 'setData /a']);
+    expect(memberOf(client)).not.toBe(first);
+    expect([client.session.id, states]).toEqual([id, ['suspended', 'connected']]);
+  });
+
+  it('costs a call no more than its own time when there is no other', async () => {
+    const client = await connected();
+    ensemble.judge = (op) => (op.kind === 'create' ? 'leave' : 'answer');
+    const error = await failure(client.create('/a', '', { timeoutMs: 300 }));
+    expect(error).toMatchObject({ code: 'TIMEOUT', outcome: 'not-applied', retryable: true });
+  });
+
+  it('does not keep a client that closes from ending its session: another member ends it', async () => {
+    const client = await connected();
+    const { id } = client.session;
+    const first = memberOf(client);
+    ensemble.judge = (op) => (op.kind === 'closeSession' && ensemble.memberOf(id) === first ? 'leave' : 'answer');
+    await client.close();
+    expect(ensemble.tree.sessions.has(id)).toBe(false);
+  });
+});
+
 describe('C079: a member that falls silent', () => {
   it('is left for another, with the same session', async () => {
     const client = await connected({ sessionTimeoutMs: 600 });
@@ -113,7 +152,7 @@ describe('C079: a member that falls silent', () => {
 
 describe('C076: a slow answer', () => {
   it('fails its own call only: the session and the calls after it go on', async () => {
-    const client = await connected({ sessionTimeoutMs: 300 });
+    const client = await connected({ sessionTimeoutMs: 1_000 });
     const states = statesOf(client);
     await client.create('/slow', 'slow');
     await client.create('/fast', 'fast');
@@ -122,7 +161,7 @@ describe('C076: a slow answer', () => {
       release = resolve;
     });
     ensemble.judge = (op) => (op.kind === 'getData' && op.path === '/slow' ? held : 'answer');
-    const slow = client.get('/slow', { timeoutMs: 700 });
+    const slow = client.get('/slow', { timeoutMs: 2_000 });
     const fast = client.get('/fast');
     expect(await failure(slow)).toMatchObject({ code: 'TIMEOUT', outcome: 'not-applied' });
     release();

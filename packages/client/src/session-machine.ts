@@ -8,9 +8,14 @@
  * Proof of life is the time at which a frame was *sent* that the member answered: only then is it certain that the
  * ensemble, which counts from when it heard the client, does not end the session before the client knows it.
  */
-import type { ErrorCode, SessionId, Zxid } from '@quorate/protocol';
+import type { SessionId, Zxid } from '@quorate/protocol';
 import { NO_SESSION, unreachable, ZERO_ZXID } from '@quorate/protocol';
-import { type ClientHello, FRAME_PROTOCOL_REVISION, type ServerHello } from '@quorate/protocol/frames';
+import {
+  type ClientHello,
+  FRAME_PROTOCOL_REVISION,
+  type ServerHello,
+  type SessionClosed,
+} from '@quorate/protocol/frames';
 import { type Backoff, backoffMs } from './backoff.ts';
 import { formatServer, type Server } from './servers.ts';
 import type { SessionState } from './session-state.ts';
@@ -37,7 +42,7 @@ export type Input =
   | { readonly kind: 'transportUp'; readonly attempt: number }
   | { readonly kind: 'hello'; readonly attempt: number; readonly hello: ServerHello }
   /** The member's last word. */
-  | { readonly kind: 'closedByServer'; readonly attempt: number; readonly code: ErrorCode; readonly message: string }
+  | ({ readonly kind: 'closedByServer'; readonly attempt: number } & SessionClosed)
   | { readonly kind: 'lost'; readonly attempt: number; readonly reason: string }
   /** `wakeAtMs` has come. When the process was not running at that time, what has arrived meanwhile is read first. */
   | { readonly kind: 'wake'; readonly late: boolean }
@@ -51,8 +56,8 @@ export type Command =
   | { readonly kind: 'heartbeat' }
   /** Calls can be sent. */
   | { readonly kind: 'attached'; readonly hello: ServerHello }
-  /** What was sent and not answered will not be answered. */
-  | { readonly kind: 'detached'; readonly reason: string }
+  /** What was sent and not answered will not be answered. `notApplied`: nor was it carried out, or ever will be. */
+  | { readonly kind: 'detached'; readonly reason: string; readonly notApplied: boolean }
   /** The session is over; everything that belonged to it fails. */
   | { readonly kind: 'sessionEnded' }
   | { readonly kind: 'state'; readonly state: SessionState };
@@ -171,7 +176,7 @@ export class SessionMachine {
         this.#hello(input.hello);
         return;
       case 'closedByServer':
-        this.#closedByServer(input.code, input.message);
+        this.#closedByServer(input);
         return;
       case 'lost':
         this.#lost(input.reason);
@@ -181,7 +186,7 @@ export class SessionMachine {
         return;
       case 'close':
         this.#drop();
-        if (this.#phase.kind === 'attached') this.#commands.push({ kind: 'detached', reason: 'the client was closed' });
+        if (this.#phase.kind === 'attached') this.#detached('the client was closed', false);
         this.#end();
         return;
       default:
@@ -244,28 +249,28 @@ export class SessionMachine {
     return hello.session === this.#id ? undefined : 'the member answered with another session';
   }
 
-  #closedByServer(code: ErrorCode, message: string): void {
+  #closedByServer({ code, message, unansweredNotApplied }: SessionClosed): void {
     if (this.#phase.kind !== 'dialling' && this.#phase.kind !== 'attached') return;
     this.#drop();
     if (code === 'SESSION_EXPIRED' && this.#id !== NO_SESSION) {
-      this.#expire();
+      this.#expire(unansweredNotApplied);
       return;
     }
     const reason = `the member closed the stream with ${code}: ${message}`;
     const wasAttached = this.#phase.kind === 'attached';
-    this.#lost(reason);
+    this.#lost(reason, unansweredNotApplied);
     // An ensemble that was set back refuses the session until it ends: that is worth a word of its own, once.
     if (code !== 'SERVER_BEHIND' || this.#id === NO_SESSION || this.#isBehindSaid) return;
     this.#isBehindSaid = true;
     if (!wasAttached) this.#suspended(reason);
   }
 
-  #lost(reason: string): void {
+  #lost(reason: string, notApplied = false): void {
     const { monotonicMs } = this.#now;
     this.#lastFailure = reason;
     if (this.#phase.kind === 'attached') {
       if (monotonicMs - this.#phase.sinceMs >= STABLE_MS) this.#failures = 0;
-      this.#commands.push({ kind: 'detached', reason });
+      this.#detached(reason, notApplied);
       this.#suspended(reason);
       this.#wait();
     } else if (this.#phase.kind === 'dialling') this.#wait();
@@ -311,8 +316,8 @@ export class SessionMachine {
   }
 
   /** The session is over, by the ensemble's word or by our own clock. The transport has been dropped. */
-  #expire(): void {
-    if (this.#phase.kind === 'attached') this.#commands.push({ kind: 'detached', reason: 'the session has ended' });
+  #expire(notApplied = false): void {
+    if (this.#phase.kind === 'attached') this.#detached('the session has ended', notApplied);
     this.#id = NO_SESSION;
     this.#token = new Uint8Array(0);
     this.#lastZxid = ZERO_ZXID;
@@ -357,6 +362,10 @@ export class SessionMachine {
   /** A heartbeat is due when a third of the timeout has passed since the last proof of life or the last heartbeat. */
   #heartbeatMs(): number {
     return Math.max(this.#provenMs, this.#heartbeats.at(-1) ?? 0) + this.#timeoutMs / 3;
+  }
+
+  #detached(reason: string, notApplied: boolean): void {
+    this.#commands.push({ kind: 'detached', reason, notApplied });
   }
 
   #state(state: SessionState): void {

@@ -66,6 +66,11 @@ export interface OpFailure {
   readonly code: ErrorCode;
   readonly path: string | undefined;
   readonly message: string;
+  /**
+   * This member takes no such calls any more (it stops, or its disk failed), another one may: nothing was done, and no later
+   * call of the same stream is carried out here but reads. Not on the wire: a stream ends there instead, saying so.
+   */
+  readonly goElsewhere?: true;
 }
 
 /** The answer to one call. `zxid` is the position in the history that the answer reflects. */

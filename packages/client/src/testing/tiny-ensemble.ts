@@ -31,8 +31,11 @@ import {
 } from '@quorate/protocol/frames';
 import { type TinySession, TinyTree } from './tiny-tree.ts';
 
-/** What is to become of a call: `breakBefore` and `breakAfter` end the stream, without or with its effect. */
-export type Verdict = 'answer' | 'breakBefore' | 'breakAfter' | Promise<void>;
+/**
+ * What is to become of a call: `breakBefore` and `breakAfter` end the stream, without or with its effect; `leave` ends it as a
+ * member does that stops: neither this call nor a later one is carried out, and the client is told.
+ */
+export type Verdict = 'answer' | 'breakBefore' | 'breakAfter' | 'leave' | Promise<void>;
 
 /** How a member takes attachments: as it should, without ever answering anything, or by closing them with a code. */
 export type Manner = 'normal' | 'mute' | ErrorCode;
@@ -163,9 +166,9 @@ class TinyAttachment {
   }
 
   /** Last word, then the end. */
-  close(code: ErrorCode): void {
+  close(code: ErrorCode, unansweredNotApplied = false): void {
     const writer = new ByteWriter();
-    writeSessionClosed(writer, { code, message: 'The test wants it so' });
+    writeSessionClosed(writer, { code, message: 'The test wants it so', unansweredNotApplied });
     this.#write(writer);
     this.#end();
   }
@@ -212,6 +215,7 @@ class TinyAttachment {
     if (op.kind === 'fault') throw new Error(`The client sent a call that is not legal: ${op.message}`);
     const verdict = this.#ensemble.judge(op);
     if (verdict === 'breakBefore') return this.#break();
+    if (verdict === 'leave') return this.close('UNAVAILABLE', true);
     const answer: Answer = this.#ensemble.tree.answer(op, this.#session.id);
     if (verdict === 'breakAfter') return this.#break();
     if (verdict !== 'answer') await verdict;

@@ -140,7 +140,9 @@ describe('the calls of a member whose disk fails', () => {
       'UNAVAILABLE',
     ]);
     expect(shown(entry, read)).toBe('');
-    expect(answerOf(entry, unsent).result).toMatchObject({ message: expect.stringContaining('EIO') as string });
+    const message = expect.stringContaining('EIO') as string;
+    expect(answerOf(entry, unsent).result).toMatchObject({ message, goElsewhere: true });
+    expect(answerOf(entry, sent).result).not.toHaveProperty('goElsewhere');
     leader.isFrozen = false;
     ensemble.advance(500);
     expect(ensemble.call(other, get('/unsent')).result).toMatchObject({ code: 'NO_NODE' });
@@ -196,7 +198,8 @@ describe('the calls of a member whose disk fails', () => {
     const read = ensemble.submit(entry, get('/'), { session: reader.session, attachment: 2 });
     ensemble.run();
     ensemble.advance(50);
-    expect(ids.map((id) => shown(entry, id))).toEqual(['UNAVAILABLE', 'UNAVAILABLE', 'UNAVAILABLE']);
+    const refused = { code: 'UNAVAILABLE', goElsewhere: true };
+    expect(ids.map((id) => answerOf(entry, id).result)).toMatchObject([refused, refused, refused]);
     expect(shown(entry, read)).toBe('');
     expect(entry.closed).toMatchObject([{ attachment: 1, code: 'UNAVAILABLE' }]);
     ensemble.attach(other, 1, session);

@@ -174,7 +174,7 @@ describe('stopping', () => {
     const late = ensemble.submit(leader, create('/b'));
     ensemble.run();
     expect(shown(leader, inFlight)).toBe('create');
-    expect((answerOf(leader, late).result as OpFailure).code).toBe('UNAVAILABLE');
+    expect(answerOf(leader, late).result).toMatchObject({ code: 'UNAVAILABLE', goElsewhere: true });
     expect(leader.closed.map(({ attachment, code }) => [attachment, code])).toEqual([[9, 'UNAVAILABLE']]);
     expect(leader.hasStopped).toBe(true);
     expect(leader.peer!.status.role).not.toBe('leading');

@@ -8,7 +8,7 @@ import type { Call } from '../peer/events.ts';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
 import { readAnswer, writeAnswer } from './reads.ts';
-import { type Refusal, refusal, refused } from './refusal.ts';
+import { type Refusal, refusal, refusalForGood, refused } from './refusal.ts';
 import type { Place } from './session-order.ts';
 import { isSameToken } from './session-token.ts';
 import { opFault } from './validate.ts';
@@ -24,7 +24,7 @@ type Standing =
 type OrderedCallOp = Exclude<Op, ReadOp | { kind: 'sync' }>;
 
 const LEFT = refusal('UNAVAILABLE', 'Cannot write: the connection that it came by is gone; it was not applied');
-const STOPPING = refusal('UNAVAILABLE', 'This member is stopping; nothing was done');
+const STOPPING = refusalForGood('This member is stopping; nothing was done');
 
 export class Calls {
   readonly #entry: Entry;

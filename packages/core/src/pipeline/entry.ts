@@ -11,7 +11,7 @@ import { Attachments } from './attachments.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { Deadlines } from './deadlines.ts';
 import { Outstanding } from './outstanding.ts';
-import { type Refusal, refusal } from './refusal.ts';
+import { type Refusal, refusal, refusalForGood } from './refusal.ts';
 import { type AskClaim, SessionClaims } from './session-claims.ts';
 import { SessionOrder } from './session-order.ts';
 import { SyncRequests } from './sync.ts';
@@ -120,12 +120,12 @@ export class Entry {
   }
 
   #abandon(what: string, meanwhile: string): void {
-    this.#placeFault = refusal('UNAVAILABLE', meanwhile);
+    this.#placeFault = refusalForGood(meanwhile);
     const sent = refusal(
       'OUTCOME_UNKNOWN',
       `${what} before the write was answered; whether it was applied is not known`,
     );
-    this.outstanding.abandon(refusal('UNAVAILABLE', `Cannot write: ${what}; the write was not applied`), sent);
+    this.outstanding.abandon(refusalForGood(`Cannot write: ${what}; the write was not applied`), sent);
     this.syncs.abandon(this.#placeFault);
     this.claims.abandon(this.#placeFault);
   }

@@ -7,14 +7,22 @@ export interface Refusal {
   readonly path: string | undefined;
   /** For people: sentence case, no final period, action and values. Never holds a session's token. */
   readonly message: string;
+  /** Why this member takes nothing like it any more: see `OpFailure`. */
+  readonly goElsewhere?: true;
 }
 
 export function refusal(code: ErrorCode, message: string, path?: string): Refusal {
   return { code, path, message };
 }
 
+/** For a member that takes no such calls any more. */
+export function refusalForGood(message: string): Refusal {
+  return { code: 'UNAVAILABLE', path: undefined, message, goElsewhere: true };
+}
+
 /** The answer that says so, at the position `zxid` of the history. */
 export function refused(reason: Refusal, zxid: Zxid): Answer {
-  const result: OpFailure = { kind: 'error', code: reason.code, path: reason.path, message: reason.message };
-  return { zxid, result };
+  const { code, path, message, goElsewhere } = reason;
+  const result: OpFailure = { kind: 'error', code, path, message };
+  return { zxid, result: goElsewhere === undefined ? result : { ...result, goElsewhere } };
 }

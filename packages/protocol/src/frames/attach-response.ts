@@ -65,6 +65,7 @@ export function writeSessionClosed(writer: ByteWriter, closed: SessionClosed): v
   const start = beginMessage(writer, 4);
   writeUint(writer, 1, ERRORS[closed.code].proto);
   writeString(writer, 2, closed.message);
+  writeBool(writer, 3, closed.unansweredNotApplied);
   writer.endPart(start);
 }
 
@@ -139,12 +140,14 @@ function readSessionClosed(reader: ByteReader): SessionClosed {
   const end = readMessageEnd(reader);
   let proto = 0;
   let message = '';
+  let unansweredNotApplied = false;
   while (reader.offset < end) {
     const tag = readTag(reader);
     if (tag === 8) proto = reader.varint();
     else if (tag === ((2 << 3) | LENGTH)) message = readString(reader);
+    else if (tag === 24) unansweredNotApplied = readBool(reader);
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
-  return { code: errorCodeOfProto(proto) ?? 'INTERNAL', message };
+  return { code: errorCodeOfProto(proto) ?? 'INTERNAL', message, unansweredNotApplied };
 }

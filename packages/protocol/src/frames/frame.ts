@@ -73,6 +73,8 @@ export interface FrameReply {
 export interface SessionClosed {
   readonly code: ErrorCode;
   readonly message: string;
+  /** True: calls without a reply were not carried out and never will be. False: that is not known. */
+  readonly unansweredNotApplied: boolean;
 }
 
 /** A frame from the client. */

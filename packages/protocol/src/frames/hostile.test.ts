@@ -46,7 +46,7 @@ function responseFrame(): Uint8Array {
   writeReply(writer, 2, 'getChildren', { zxid: toZxid(9n), result: { kind: 'getChildren', children, stat } });
   const failed = { kind: 'error', code: 'NO_NODE', path: '/x', message: 'Gone' } as const;
   writeReply(writer, 3, 'getData', { zxid: toZxid(9n), result: failed });
-  writeSessionClosed(writer, { code: 'SESSION_MOVED', message: 'Elsewhere' });
+  writeSessionClosed(writer, { code: 'SESSION_MOVED', message: 'Elsewhere', unansweredNotApplied: true });
   return writer.finish();
 }
 

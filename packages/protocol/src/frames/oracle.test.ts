@@ -113,7 +113,11 @@ const serverHello: fc.Arbitrary<ServerHello> = fc.record({
   zxid,
 });
 
-const closed = fc.record({ code: fc.constantFrom(...ERROR_CODES), message: fc.string() });
+const closed = fc.record({
+  code: fc.constantFrom(...ERROR_CODES),
+  message: fc.string(),
+  unansweredNotApplied: fc.boolean(),
+});
 
 function encodeRequest(hello: ClientHello | undefined, calls: readonly FrameCall[]): Uint8Array {
   const writer = new ByteWriter(8);
@@ -183,7 +187,7 @@ describe('the frame codec against protobufjs', () => {
       const bytes = attach.responseSerialize({ closed: { code: `ERROR_CODE_${code}` } });
       expect(decodeAttachResponse(plain(bytes)).closed?.code).toBe(code);
       const writer = new ByteWriter();
-      writeSessionClosed(writer, { code, message: '' });
+      writeSessionClosed(writer, { code, message: '', unansweredNotApplied: false });
       const seen = attach.responseDeserialize(buffer(writer.finish())) as { closed: { code: string } };
       expect(seen.closed.code).toBe(`ERROR_CODE_${code}`);
     }

@@ -90,11 +90,16 @@ class AttachStream implements Attachment {
   flush(): void {
     if (this.#isWriting || this.#isEnding) return;
     this.#encode();
+    const { farewell } = this.#replies;
+    if (farewell !== undefined) return this.close(farewell.code, farewell.message);
     this.#write();
     this.#resumeWhenRoom();
   }
 
-  /** The last word: after the replies that are there already. */
+  /**
+   * The last word: after the replies that are there already. When all calls that were taken have theirs, the client learns that
+   * the others were not carried out: what comes from now on is not read.
+   */
   close(code: ErrorCode, reason: string): void {
     if (this.#phase === 'closed') return;
     this.#detach();
@@ -102,7 +107,9 @@ class AttachStream implements Attachment {
       this.#push(frame.finish());
     }
     const writer = new ByteWriter(128);
-    writeSessionClosed(writer, { code, message: reason });
+    const { farewell, size } = this.#replies;
+    const unansweredNotApplied = farewell !== undefined || size === 0;
+    writeSessionClosed(writer, { code, message: reason, unansweredNotApplied });
     this.#push(writer.finish());
     this.#isEnding = true;
     if (!this.#isWriting) this.#write();

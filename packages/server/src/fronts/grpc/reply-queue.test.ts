@@ -31,6 +31,19 @@ function take(queue: ReplyQueue): [xid: number, zxid: number][][] {
 }
 
 describe('the replies of a stream', () => {
+  it('end at the first call that the member does not take any more, whatever became of those after it', () => {
+    const queue = new ReplyQueue(() => undefined);
+    const calls = [1, 2, 3].map((xid) => queue.add(xid, 'delete'));
+    const result = { kind: 'error', code: 'UNAVAILABLE', path: undefined, message: 'gone', goElsewhere: true } as const;
+    calls[1]?.answer({ zxid: 5n as Zxid, result });
+    calls[2]?.answer(ok(5));
+    expect(queue.farewell).toBeUndefined();
+    calls[0]?.answer(ok(4));
+    expect(take(queue)).toEqual([[[1, 4]]]);
+    expect(queue.farewell).toBe(result);
+    expect([queue.hasReply, queue.nextFrame(), queue.size]).toEqual([false, undefined, 2]);
+  });
+
   it('leave in the order of the calls, in whatever order they come', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 60 }), fc.infiniteStream(fc.nat()), (count, numbers) => {

@@ -1,6 +1,6 @@
 /**
  * The calls of one session stream in order, and their replies as frames. A reply leaves in its place: never before that
- * of an earlier call. Replies stay as they are (views of the tree, no copy) until there is room to write them, so that a
+ * of an earlier call. It ends where the member does not go on: the calls from there on get none. Replies stay as they are (views of the tree, no copy) until there is room to write them, so that a
  * client which does not read costs references, not memory.
  */
 import {
@@ -9,6 +9,7 @@ import {
   FRAME_BYTES_MAX,
   FRAME_ITEMS_MAX,
   type Op,
+  type OpFailure,
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
@@ -47,7 +48,13 @@ export class ReplyQueue {
   }
 
   get hasReply(): boolean {
-    return this.#slots[this.#head]?.answered !== undefined;
+    return this.#slots[this.#head]?.answered !== undefined && this.farewell === undefined;
+  }
+
+  /** The oldest call is one that this member does not take any more. It gets no reply, nor does any after it. */
+  get farewell(): OpFailure | undefined {
+    const result = this.#slots[this.#head]?.answered?.result;
+    return result?.kind === 'error' && result.goElsewhere === true ? result : undefined;
   }
 
   /** A place for the call: the core's answer goes to what is returned. */
@@ -78,7 +85,7 @@ export class ReplyQueue {
     const writer = new ByteWriter(1024);
     for (let items = 0; items < FRAME_ITEMS_MAX; items++) {
       const slot = this.#slots[this.#head];
-      if (slot?.answered === undefined) break;
+      if (slot?.answered === undefined || this.farewell !== undefined) break;
       const answer = bounded({ zxid: slot.answered.zxid ?? this.#lastZxid, result: slot.answered.result });
       if (items > 0 && writer.length + sizeOf(answer) > FRAME_BYTES) break;
       writeReply(writer, slot.xid, slot.op, answer);
