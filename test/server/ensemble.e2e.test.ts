@@ -141,21 +141,25 @@ describe('an ensemble of three', () => {
   });
 });
 
-/** Sets a znode of its own until told to stop, several calls at a time; returns how many were acknowledged. */
-function setter(client: Client, path: string): { readonly stop: () => Promise<number> } {
+/** Makes `call` until told to stop, several at a time; returns how many succeeded. */
+function repeated(call: () => Promise<unknown>): {
+  readonly count: () => number;
+  readonly stop: () => Promise<number>;
+} {
   let isOver = false;
-  const finished = (async () => {
-    let version = 0;
-    while (!isOver) {
-      const sets = Array.from({ length: 5 }, () => client.set(path, ''));
-      for (const { version: next } of await Promise.all(sets)) expect(next).toBe(++version);
-    }
-    return version;
-  })();
+  let count = 0;
+  const loop = async (): Promise<void> => {
+    for (; !isOver; count++) await call();
+  };
+  const loops = Promise.all(Array.from({ length: 8 }, loop));
+  // A failure is reported by `stop`.
+  loops.catch(() => undefined);
   return {
-    stop() {
+    count: () => count,
+    async stop() {
       isOver = true;
-      return finished;
+      await loops;
+      return count;
     },
   };
 }
@@ -168,17 +172,23 @@ describe('a member that stops under load', () => {
     const clients: Client[] = [];
     const isAtVictim = ({ session: { current } }: Client): boolean =>
       'server' in current && current.server === ensemble.servers[victim];
-    while (clients.filter(isAtVictim).length < 3) clients.push(await connect(ensemble.servers));
+    while (clients.filter(isAtVictim).length < 4) clients.push(await connect(ensemble.servers));
     const moving = clients.filter(isAtVictim);
     const moves: string[] = [];
     for (const client of clients) client.session.onChange(({ state }) => moves.push(state));
     await Promise.all(clients.map((client, index) => client.create(`/s${index}`, '')));
-    const setters = clients.map((client, index) => setter(client, `/s${index}`));
+    // Those at the member write and read in turn, so that calls of some come while those of others are in flight.
+    const isReader = (client: Client): boolean => moving.indexOf(client) % 2 === 1;
+    const loops = clients.map((client, index) =>
+      repeated(() => (isReader(client) ? client.get(`/s${index}`) : client.set(`/s${index}`, ''))),
+    );
+    await vi.waitFor(() => expect(Math.min(...loops.map((one) => one.count()))).toBeGreaterThan(20));
     await ensemble.stopMember(victim);
     await vi.waitFor(() => expect(moving.some(isAtVictim)).toBe(false));
-    const acknowledged = await Promise.all(setters.map((one) => one.stop()));
+    const acknowledged = await Promise.all(loops.map((one) => one.stop()));
     for (const [index, client] of clients.entries()) {
-      expect((await client.get(`/s${index}`)).stat.version).toBe(acknowledged[index]);
+      const { stat } = await client.get(`/s${index}`);
+      expect(stat.version).toBe(isReader(client) ? 0 : acknowledged[index]);
     }
     expect([...moves].sort()).toEqual([...moving.map(() => 'connected'), ...moving.map(() => 'suspended')]);
     await Promise.all(clients.map((client) => client.close()));

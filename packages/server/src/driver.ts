@@ -24,8 +24,11 @@ export interface Core {
 export interface Attachment {
   /** End of a turn in which it was answered: write. */
   flush(): void;
-  /** Its session has ended or moved, or this member cannot serve it: say so and end. */
-  close(code: ErrorCode, reason: string): void;
+  /**
+   * Its session has ended or moved, or this member cannot serve it: say so and end. `isIdle`: what came by it and has no answer
+   * is not carried out any more.
+   */
+  close(code: ErrorCode, reason: string, isIdle: boolean): void;
 }
 
 export interface DriverOptions {
@@ -141,7 +144,7 @@ export class Driver {
 
   /** Closes every attachment with the same word. */
   closeAttachments(code: ErrorCode, reason: string): void {
-    for (const attachment of [...this.#attachments.values()]) attachment.close(code, reason);
+    for (const attachment of [...this.#attachments.values()]) attachment.close(code, reason, false);
   }
 
   /** Nothing happens after this. Idempotent. */
@@ -236,7 +239,7 @@ export class Driver {
       case 'leaderMoved':
         return this.calls.leaderMoved(action.callId, action.leader);
       case 'closeAttachment':
-        this.#attachments.get(action.attachment)?.close(action.code, action.reason);
+        this.#attachments.get(action.attachment)?.close(action.code, action.reason, action.isIdle);
         return;
       case 'statusChanged':
         this.#hasStatusChanged = true;

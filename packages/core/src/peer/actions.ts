@@ -37,8 +37,17 @@ export type PeerAction =
   | { readonly kind: 'sessionAlive'; readonly callId: number; readonly timeoutMs: number }
   /** The answer to a moveLeader: that member leads now. */
   | { readonly kind: 'leaderMoved'; readonly callId: number; readonly leader: Sid }
-  /** Close the stream or socket: its session has ended or moved, or this member can no longer serve it. */
-  | { readonly kind: 'closeAttachment'; readonly attachment: number; readonly code: ErrorCode; readonly reason: string }
+  /**
+   * Close the stream or socket: its session has ended or moved, or this member can no longer serve it. `isIdle`: every call of
+   * the session that was taken is answered, and none that came by this attachment is carried out any more.
+   */
+  | {
+      readonly kind: 'closeAttachment';
+      readonly attachment: number;
+      readonly code: ErrorCode;
+      readonly reason: string;
+      readonly isIdle: boolean;
+    }
   /** The member has changed its place in the ensemble: for status, health and logs. */
   | { readonly kind: 'statusChanged' }
   /** The answer to `stop`: nothing is in flight any more. */

@@ -175,7 +175,7 @@ describe('stopping', () => {
     ensemble.run();
     expect(shown(leader, inFlight)).toBe('create');
     expect(answerOf(leader, late).result).toMatchObject({ code: 'UNAVAILABLE', goElsewhere: true });
-    expect(leader.closed.map(({ attachment, code }) => [attachment, code])).toEqual([[9, 'UNAVAILABLE']]);
+    expect(leader.closed).toMatchObject([{ attachment: 9, code: 'UNAVAILABLE', isIdle: true }]);
     expect(leader.hasStopped).toBe(true);
     expect(leader.peer!.status.role).not.toBe('leading');
   });

@@ -278,7 +278,8 @@ export class QuorumPeer {
       upstream: () => this.#routing.upstream,
       readFault: () => this.#routing.readFault(this.#now.monotonicMs),
       answer: (callId, answer) => this.#answer(callId, answer),
-      closeAttachment: (attachment, code, reason) => outbox.push({ kind: 'closeAttachment', attachment, code, reason }),
+      closeAttachment: (attachment, code, reason, isIdle) =>
+        outbox.push({ kind: 'closeAttachment', attachment, code, reason, isIdle }),
       sessionReady: (ready) => outbox.push({ kind: 'sessionReady', ...ready }),
       sessionAlive: (callId, timeoutMs) => outbox.push({ kind: 'sessionAlive', callId, timeoutMs }),
     };

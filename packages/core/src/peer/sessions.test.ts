@@ -199,7 +199,18 @@ describe('a member without a leader', () => {
     ensemble.advance(5_900);
     expect(cutOff!.closed).toEqual([]);
     ensemble.advance(300);
-    expect(cutOff!.closed.map(({ attachment, code }) => [attachment, code])).toEqual([[1, 'UNAVAILABLE']]);
+    expect(cutOff!.closed).toMatchObject([{ attachment: 1, code: 'UNAVAILABLE', isIdle: true }]);
+  });
+
+  it('lets go of a session with a write in flight without saying that it was not carried out', () => {
+    const ensemble = new TestEnsemble();
+    const [cutOff] = ensemble.followers;
+    const { session } = ensemble.open(cutOff!, 1, 9_000);
+    ensemble.isolate(cutOff!);
+    ensemble.advance(4_000);
+    ensemble.submit(cutOff!, create('/a'), { session, attachment: 1 });
+    ensemble.advance(4_900);
+    expect(cutOff!.closed).toMatchObject([{ attachment: 1, code: 'UNAVAILABLE', isIdle: false }]);
   });
 
   it('keeps them through a change of leader', () => {

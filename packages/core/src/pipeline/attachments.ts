@@ -19,8 +19,8 @@ export interface Attachment {
 /** What was granted to an attachment. */
 export type GrantedSession = Pick<Attachment, 'session' | 'timeoutMs' | 'grantedAt'>;
 
-/** Closes the stream or socket. */
-export type CloseAttachment = (attachment: number, code: ErrorCode, reason: string) => void;
+/** Closes the stream or socket, which had that session. */
+export type CloseAttachment = (attachment: number, code: ErrorCode, reason: string, session: SessionId) => void;
 
 /**
  * Without a leader a session is held until this part of its timeout has passed since the ensemble last heard of it: a client is
@@ -164,7 +164,7 @@ export class Attachments {
 
   #end(attachment: Attachment, code: ErrorCode, reason: string): void {
     this.#forget(attachment);
-    this.#close(attachment.number, code, reason);
+    this.#close(attachment.number, code, reason, attachment.session);
   }
 
   #forget(attachment: Attachment): void {

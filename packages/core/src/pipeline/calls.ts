@@ -74,7 +74,7 @@ export class Calls {
     this.#answerNow(call, throttled(order.held));
     if (call.attachment !== 0) {
       this.#entry.attachments.detached(call.attachment);
-      host.closeAttachment(call.attachment, 'THROTTLED', 'Too many calls wait for answers');
+      host.closeAttachment(call.attachment, 'THROTTLED', 'Too many calls wait for answers', false);
     }
     return true;
   }
@@ -171,7 +171,7 @@ export class Calls {
     const isMoved = txn.body.kind === 'error' && txn.body.code === 'SESSION_MOVED';
     if (!isMoved || attachments.get(place.attachment)?.session !== place.session) return;
     attachments.detached(place.attachment);
-    host.closeAttachment(place.attachment, 'SESSION_MOVED', 'The session is attached to another member now');
+    host.closeAttachment(place.attachment, 'SESSION_MOVED', 'The session is attached to another member now', false);
   }
 
   #fail(place: Place, reason: Refusal): void {

@@ -33,7 +33,8 @@ export interface EntryHost {
   /** Why reads are not answered now, or undefined when they are. */
   readonly readFault: () => Refusal | undefined;
   answer(callId: number, answer: Answer): void;
-  closeAttachment(attachment: number, code: ErrorCode, reason: string): void;
+  /** `isIdle`: nothing that came by it is under way. */
+  closeAttachment(attachment: number, code: ErrorCode, reason: string, isIdle: boolean): void;
   sessionReady(ready: SessionReady): void;
   sessionAlive(callId: number, timeoutMs: number): void;
 }
@@ -83,7 +84,9 @@ export class Entry {
     this.outstanding = new Outstanding({ sid, incarnation, countMax, bytesMax, deadlines });
     this.syncs = new SyncRequests(deadlines);
     this.claims = new SessionClaims(deadlines, countMax);
-    this.attachments = new Attachments((attachment, code, reason) => host.closeAttachment(attachment, code, reason));
+    this.attachments = new Attachments((attachment, code, reason, session) =>
+      host.closeAttachment(attachment, code, reason, this.order.isIdle(session)),
+    );
   }
 
   /** No new calls are taken. */

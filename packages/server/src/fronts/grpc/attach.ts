@@ -100,7 +100,7 @@ class AttachStream implements Attachment {
    * The last word: after the replies that are there already. When all calls that were taken have theirs, the client learns that
    * the others were not carried out: what comes from now on is not read.
    */
-  close(code: ErrorCode, reason: string): void {
+  close(code: ErrorCode, reason: string, isIdle = false): void {
     if (this.#phase === 'closed') return;
     this.#detach();
     for (let frame = this.#replies.nextFrame(); frame !== undefined; frame = this.#replies.nextFrame()) {
@@ -108,7 +108,7 @@ class AttachStream implements Attachment {
     }
     const writer = new ByteWriter(128);
     const { farewell, size } = this.#replies;
-    const unansweredNotApplied = farewell !== undefined || size === 0;
+    const unansweredNotApplied = isIdle || farewell !== undefined || size === 0;
     writeSessionClosed(writer, { code, message: reason, unansweredNotApplied });
     this.#push(writer.finish());
     this.#isEnding = true;

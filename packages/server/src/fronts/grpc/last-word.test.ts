@@ -110,7 +110,7 @@ describe('the last word of a stream', () => {
     const { stream, attachment, answer } = await streamWith(2);
     answer(0, OK);
     answer(1, OK);
-    attachment?.close('UNAVAILABLE', 'stopping');
+    attachment?.close('UNAVAILABLE', 'stopping', false);
     expect(replies(stream)).toEqual([1, 2]);
     expect(lastWord(stream)).toEqual({ code: 'UNAVAILABLE', message: 'stopping', unansweredNotApplied: true });
   });
@@ -118,9 +118,17 @@ describe('the last word of a stream', () => {
   it('does not say so while the core has a call', async () => {
     const { stream, attachment, answer } = await streamWith(2);
     answer(0, OK);
-    attachment?.close('UNAVAILABLE', 'lost its leader');
+    attachment?.close('UNAVAILABLE', 'lost its leader', false);
     expect(replies(stream)).toEqual([1]);
     expect(lastWord(stream)?.unansweredNotApplied).toBe(false);
+  });
+
+  it('says so when the core has none, though some are on their way to it', async () => {
+    const { stream, attachment, answer } = await streamWith(2);
+    answer(0, OK);
+    attachment?.close('UNAVAILABLE', 'stopping', true);
+    expect(replies(stream)).toEqual([1]);
+    expect(lastWord(stream)?.unansweredNotApplied).toBe(true);
   });
 
   it('comes by itself after the replies before the first call that is not taken any more', async () => {
