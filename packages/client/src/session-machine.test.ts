@@ -9,6 +9,9 @@ const SERVERS = ['a', 'b', 'c'].map((host) => ({ host, port: 1 }));
 const ID = toSessionId(0xff00_0000_0000_0003n);
 const TIMEOUT_MS = 6_000;
 
+/** What a member says beside the code when it closes a stream. */
+const WORD = { message: 'older', unansweredNotApplied: false } as const;
+
 function hello(patch: Partial<ServerHello> = {}): ServerHello {
   const limits = { frameBytesMax: 4_000_000, requestBytesMax: 1_000_000, protocolRevision: 1 };
   const token = new Uint8Array([1, 2]);
@@ -187,14 +190,9 @@ describe('an attached session', () => {
   it('goes elsewhere with its session when the member closes the stream for any other reason than expiry', () => {
     for (const code of ['UNAVAILABLE', 'SESSION_MOVED', 'SERVER_BEHIND', 'THROTTLED'] as const) {
       const rig = new Rig().attach();
-      const commands = rig.step({
-        kind: 'closedByServer',
-        attempt: 1,
-        code,
-        message: 'm',
-        unansweredNotApplied: false,
-      });
+      const commands = rig.step({ kind: 'closedByServer', attempt: 1, code, ...WORD });
       expect(kinds(commands)).toEqual(['drop', 'detached', 'suspended']);
+      expect(commands[1]).toMatchObject({ notApplied: false });
       expect(rig.dial().hello.session).toBe(ID);
     }
   });
@@ -203,13 +201,7 @@ describe('an attached session', () => {
 describe('the end of a session', () => {
   it('C075: is said once when the ensemble says so, and a new session follows', () => {
     const rig = new Rig().attach();
-    const commands = rig.step({
-      kind: 'closedByServer',
-      attempt: 1,
-      code: 'SESSION_EXPIRED',
-      message: 'm',
-      unansweredNotApplied: false,
-    });
+    const commands = rig.step({ kind: 'closedByServer', attempt: 1, code: 'SESSION_EXPIRED', ...WORD });
     expect(kinds(commands)).toEqual(['drop', 'detached', 'sessionEnded', 'expired', 'connecting']);
     expect(rig.dial().hello).toMatchObject({ session: NO_SESSION, token: new Uint8Array(0), lastZxidSeen: 0n });
     expect(kinds(rig.step({ kind: 'hello', attempt: 2, hello: hello({ session: toSessionId(9n) }) }))).toContain(
@@ -255,12 +247,7 @@ describe('the end of a session', () => {
   it('C087: forgets its position, so that an ensemble set back to an older state takes it', () => {
     const rig = new Rig().attach();
     rig.step({ kind: 'lost', attempt: 1, reason: 'restarted' });
-    const behind = {
-      kind: 'closedByServer',
-      code: 'SERVER_BEHIND',
-      message: 'older',
-      unansweredNotApplied: false,
-    } as const;
+    const behind = { kind: 'closedByServer', code: 'SERVER_BEHIND', ...WORD } as const;
     const [, said] = rig.step({ ...behind, attempt: rig.dial().attempt });
     expect(said).toMatchObject({
       state: { state: 'suspended', reason: expect.stringContaining('SERVER_BEHIND') as string },
@@ -270,13 +257,7 @@ describe('the end of a session', () => {
       for (const command of rig.wake()) {
         if (command.kind !== 'dial') continue;
         const { attempt } = command;
-        rig.step({
-          kind: 'closedByServer',
-          attempt,
-          code: 'SERVER_BEHIND',
-          message: 'older',
-          unansweredNotApplied: false,
-        });
+        rig.step({ kind: 'closedByServer', attempt, code: 'SERVER_BEHIND', ...WORD });
       }
     }
     expect(rig.dial().hello).toMatchObject({ session: NO_SESSION, lastZxidSeen: 0n });
@@ -284,13 +265,7 @@ describe('the end of a session', () => {
 
   it('closes the client when it is told not to renew', () => {
     const rig = new Rig({ onSessionLost: 'close' }).attach();
-    const commands = rig.step({
-      kind: 'closedByServer',
-      attempt: 1,
-      code: 'SESSION_EXPIRED',
-      message: 'm',
-      unansweredNotApplied: false,
-    });
+    const commands = rig.step({ kind: 'closedByServer', attempt: 1, code: 'SESSION_EXPIRED', ...WORD });
     expect(kinds(commands)).toEqual(['drop', 'detached', 'sessionEnded', 'expired', 'closed']);
     expect(rig.machine.wakeAtMs).toBeUndefined();
   });
@@ -325,12 +300,7 @@ describe('C073: attempts', () => {
 
   it('are as rare when members accept and stay silent, or are behind', () => {
     expect(attempts(60_000, () => {})).toBeLessThan(60);
-    const behind = {
-      kind: 'closedByServer',
-      code: 'SERVER_BEHIND',
-      message: 'm',
-      unansweredNotApplied: false,
-    } as const;
+    const behind = { kind: 'closedByServer', code: 'SERVER_BEHIND', ...WORD } as const;
     expect(attempts(60_000, (rig) => void rig.step({ ...behind, attempt: rig.attempt }))).toBeLessThan(60);
   });
 
@@ -406,8 +376,7 @@ describe('any history', () => {
           const attempt = 'back' in made ? rig.attempt - made.back : 0;
           if (made.kind === 'wake') see(rig.step(made));
           else if (made.kind === 'hello') see(rig.step({ kind: 'hello', attempt, hello: hello({ session: made.id }) }));
-          else if (made.kind === 'closedByServer')
-            see(rig.step({ ...made, attempt, message: 'm', unansweredNotApplied: false }));
+          else if (made.kind === 'closedByServer') see(rig.step({ ...made, attempt, ...WORD }));
           else if (made.kind === 'lost') see(rig.step({ kind: 'lost', attempt, reason: 'x' }));
           else see(rig.step({ kind: 'transportUp', attempt }));
         }

@@ -1,4 +1,4 @@
-import { NO_SESSION, type Op, type OpFailure } from '@quorate/protocol';
+import { NO_SESSION, type Op } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { encodeWriteRequest } from '../pipeline/write-request.ts';
 import { answerOf, TestEnsemble } from './ensemble.fixture.ts';
