@@ -127,6 +127,25 @@ describe('a database of LevelDB', () => {
     expect(await read(path)).toEqual(['a', 'b', 'c']);
   });
 
+  it('whose last write is torn inside data that looks like writes is whole; with a byte wrong before a write it is not', async () => {
+    await write(['a', 'b', 'c'], (key) => Buffer.alloc(100, key));
+    const journal = join(path, await named(/\.log$/));
+    const stored = await readFile(journal);
+    await write(['d', 'e'], (key) => (key === 'd' ? Buffer.concat([stored, stored, stored]) : Buffer.from(key)));
+    const newest = join(path, await named(/\.log$/));
+    const bytes = await readFile(newest);
+    for (const length of [stored.length + 60, 2 * stored.length, 3 * stored.length]) {
+      await writeFile(newest, bytes.subarray(0, length));
+      await checkDatabase(path);
+    }
+    for (const at of [0, 4, 8, stored.length]) {
+      const flipped = Buffer.from(bytes);
+      flipped[at]! ^= 1;
+      await writeFile(newest, flipped);
+      await expect(checkDatabase(path), `byte ${at}`).rejects.toThrow(/was acknowledged before/);
+    }
+  });
+
   it('C058: whose manifest was cut at the end of a record is found out, for it forgets a table', async () => {
     await write(['a'], () => Buffer.from('1'));
     const level = await openDatabase(path, OPTIONS);

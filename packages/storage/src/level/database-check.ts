@@ -21,7 +21,7 @@ import { ADVICE } from '../damage.ts';
 import { DamageError } from '../sealed.ts';
 import { StorageError } from '../storage-error.ts';
 import { type Manifest, readManifest } from './manifest.ts';
-import { readRecordLog } from './record-log.ts';
+import { type CanFollow, readRecordLog } from './record-log.ts';
 import { checkTable } from './table-check.ts';
 
 /** Sequence number (8) and count (4), in front of every write in a journal. */
@@ -72,7 +72,7 @@ async function checkJournals(path: string, names: readonly string[], manifest: M
   let next: bigint | undefined;
   let torn: string | undefined;
   for (const { name } of counted) {
-    const log = readRecordLog(await readFile(join(path, name)));
+    const log = readRecordLog(await readFile(join(path, name)), laterWrite(next, manifest));
     if (log.nextAt !== undefined) {
       throw bad(
         path,
@@ -88,17 +88,36 @@ async function checkJournals(path: string, names: readonly string[], manifest: M
   }
 }
 
-/** The sequence number after this write. Throws DamageError when the write does not follow. */
-function follow(record: Uint8Array, next: bigint | undefined, lastSequence: bigint): bigint {
+/**
+ * Tells a write behind a bad one from a znode's data that looks like a write, which is torn: by its sequence number. The bad one
+ * held at least one operation, and not more than it has bytes. `next` is the number of the journal's first write, when known.
+ */
+function laterWrite(next: bigint | undefined, { before: floor, lastSequence }: Manifest): CanFollow {
+  return (found, before, gap) => {
+    if (found.length < BATCH_HEAD_BYTES) return false;
+    const bad = before === undefined ? next : head(before).next;
+    const { first } = head(found);
+    return first > (bad ?? floor + 1n) && first <= (bad ?? lastSequence + 1n) + BigInt(gap);
+  };
+}
+
+/** The sequence number of a write, and that of the next. */
+function head(record: Uint8Array): { readonly first: bigint; readonly next: bigint } {
   if (record.length < BATCH_HEAD_BYTES) throw new DamageError(`a write in it has ${record.length} bytes`);
   const view = new DataView(record.buffer, record.byteOffset, record.length);
   const first = view.getBigUint64(0, true);
-  if (next === undefined ? first > lastSequence + 1n : first !== next) {
+  return { first, next: first + BigInt(view.getUint32(8, true)) };
+}
+
+/** The sequence number after this write. Throws DamageError when the write does not follow. */
+function follow(record: Uint8Array, expected: bigint | undefined, lastSequence: bigint): bigint {
+  const { first, next } = head(record);
+  if (expected === undefined ? first > lastSequence + 1n : first !== expected) {
     throw new DamageError(
-      `writes before it are missing: it goes on with ${first}, expected ${next ?? lastSequence + 1n}`,
+      `writes before it are missing: it goes on with ${first}, expected ${expected ?? lastSequence + 1n}`,
     );
   }
-  return first + BigInt(view.getUint32(8, true));
+  return next;
 }
 
 function named<T>(path: string, name: string, read: () => T): T {

@@ -18,6 +18,8 @@ import { DamageError } from '../sealed.ts';
 export interface Manifest {
   /** Journals before this one are done with; 0: none has been named. */
   readonly journal: number;
+  /** The writes of that journal have sequence numbers after this one. */
+  readonly before: bigint;
   readonly lastSequence: bigint;
   /** Number of each table → its size in bytes. */
   readonly tables: ReadonlyMap<number, number>;
@@ -28,6 +30,8 @@ export function readManifest(records: readonly Uint8Array[]): Manifest {
   const tables = new Map<number, number>();
   let journal: number | undefined;
   let lastSequence: bigint | undefined;
+  let before = 0n;
+  let named: { readonly journal: number; readonly sequence: bigint } | undefined;
   for (const record of records) {
     const reader = new VarintReader(record);
     while (!reader.atEnd) {
@@ -66,10 +70,14 @@ export function readManifest(records: readonly Uint8Array[]): Manifest {
           throw new DamageError(`it has a field ${tag}, which is none`);
       }
     }
+    if (journal === undefined || lastSequence === undefined || journal === named?.journal) continue;
+    // The first is named before it is written to; a later one is begun when all up to the one before it has been named.
+    before = named?.sequence ?? lastSequence;
+    named = { journal, sequence: lastSequence };
   }
   if (journal === undefined || lastSequence === undefined)
     throw new DamageError('it ends before it says where it stands');
-  return { journal, lastSequence, tables };
+  return { journal, before, lastSequence, tables };
 }
 
 /** Reads LevelDB's varints. All methods throw DamageError. */

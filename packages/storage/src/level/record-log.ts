@@ -35,8 +35,14 @@ interface Piece {
   readonly data: Uint8Array;
 }
 
+/**
+ * Whether what looks like (the first part of) a record, found behind a bad one that began `gap` bytes before it, can be one that was
+ * written after `before`, the last good record. A record's own data may hold what looks like records, if somebody stored such.
+ */
+export type CanFollow = (found: Uint8Array, before: Uint8Array | undefined, gap: number) => boolean;
+
 /** Reads a file up to its first bad byte. */
-export function readRecordLog(bytes: Uint8Array): RecordLog {
+export function readRecordLog(bytes: Uint8Array, canFollow: CanFollow = () => true): RecordLog {
   const records: Uint8Array[] = [];
   let parts: Uint8Array[] = [];
   let beganAt = 0;
@@ -50,7 +56,9 @@ export function readRecordLog(bytes: Uint8Array): RecordLog {
     const begins = piece?.type === WHOLE || piece?.type === FIRST;
     if (piece === undefined || begins !== (parts.length === 0)) {
       const badAt = begins ? beganAt : at;
-      return { records, badAt, nextAt: nextBeginning(bytes, begins ? at : at + 1) };
+      const recordAt = parts.length === 0 ? at : beganAt;
+      const isNext = (data: Uint8Array, found: number): boolean => canFollow(data, records.at(-1), found - recordAt);
+      return { records, badAt, nextAt: nextBeginning(bytes, begins ? at : at + 1, isNext) };
     }
     if (begins) beganAt = at;
     parts.push(piece.data);
@@ -64,10 +72,16 @@ export function readRecordLog(bytes: Uint8Array): RecordLog {
 }
 
 /** Where the first record begins at or after `from`, whatever lies between. Lengths there cannot be trusted. */
-function nextBeginning(bytes: Uint8Array, from: number): number | undefined {
+function nextBeginning(
+  bytes: Uint8Array,
+  from: number,
+  isNext: (data: Uint8Array, at: number) => boolean,
+): number | undefined {
   for (let at = from; at + HEADER_BYTES <= bytes.length; at++) {
     const type = bytes[at + 6];
-    if ((type === WHOLE || type === FIRST) && pieceAt(bytes, at) !== undefined) return at;
+    if (type !== WHOLE && type !== FIRST) continue;
+    const piece = pieceAt(bytes, at);
+    if (piece !== undefined && isNext(piece.data, at)) return at;
   }
   return undefined;
 }
