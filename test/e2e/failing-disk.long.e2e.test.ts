@@ -171,6 +171,27 @@ describe('a disk that hangs', () => {
     expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
   });
 
+  it('only when a checkpoint is written: the member leaves, and comes back when the disk does', async () => {
+    const settings = { QUORATE_DISK_STALL_MS: '1000', QUORATE_CHECKPOINT_TXNS: '200' };
+    await using rig = await Rig.start('', settings);
+    const { ensemble, disk } = rig;
+    const victim = await ensemble.leader();
+    await using client = await connect(ensemble.addresses);
+    await client.create('/w');
+    const writer = new Writer(client, '/w/');
+    writer.start();
+    disk.set({ op: 'sync', what: 600_000, part: `member-${victim}/state-` });
+    await until('it to say that its disk fails', () => rig.told(victim).includes('diskFailed'));
+    const before = writer.acknowledged.length;
+    await until('the writes to go on', () => writer.acknowledged.length >= before + 100);
+    disk.clear();
+    await until('the disk is opened anew', () => rig.told(victim).includes('diskMended'));
+    await writer.stop();
+    const acknowledged = writer.acknowledged.map(({ path }) => path);
+    expect(await missing(ensemble.addresses, '/w', acknowledged)).toEqual({});
+    expect((await digestsAtOneZxid(ensemble.addresses)).size).toBe(1);
+  });
+
   it('does not keep a member from ending on SIGTERM', async () => {
     await using rig = await Rig.start('', { QUORATE_STOP_GRACE_MS: '1000' });
     const { ensemble, disk } = rig;

@@ -90,10 +90,15 @@ export class MemberDisk {
     const { signal } = this.#ending;
     await this.#store?.close();
     this.#store = undefined;
-    if (setAside !== undefined && !signal.aborted) await giveUpData(config, setAside, log);
+    let wrong = setAside;
+    const open = async (): Promise<Opened> => {
+      if (wrong !== undefined) await giveUpData(config, wrong, log);
+      wrong = undefined;
+      return await this.#open();
+    };
     const opened = await openWhenMended({
       directory: config.dataDir,
-      open: () => this.#open(),
+      open,
       pauses: this.#pauses,
       signal,
       log: log.child('disk'),

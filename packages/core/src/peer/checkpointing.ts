@@ -30,6 +30,8 @@ export class Checkpointing {
   #course: Course = { kind: 'idle' };
   #bytes = 0;
   #txns = 0;
+  #asked = 0;
+  #answered = 0;
   /** A snapshot is replacing the tree: what would be gathered now is of no use. */
   #isInstalling = false;
 
@@ -39,6 +41,16 @@ export class Checkpointing {
     this.#state = state;
     this.#outbox = outbox;
     this.#written = written;
+  }
+
+  /** Pieces of work for the disk that were handed out so far. */
+  get asked(): number {
+    return this.#asked;
+  }
+
+  /** How many of them are answered, or given up. */
+  get answered(): number {
+    return this.#answered;
   }
 
   /** A txn of that many bytes was applied. */
@@ -61,8 +73,10 @@ export class Checkpointing {
   ready(): void {
     if (this.#course.kind !== 'gathering') return;
     const { zxid, isLast } = this.#course;
+    this.#answered = this.#asked;
     if (!isLast) return this.#put(zxid);
     this.#course = { kind: 'writing', zxid };
+    this.#asked++;
     this.#outbox.push({ kind: 'checkpointCommit', zxid });
   }
 
@@ -74,6 +88,7 @@ export class Checkpointing {
       () => `A checkpoint at ${formatZxid(zxid)} was written, another one was asked for`,
     );
     this.#course = { kind: 'idle' };
+    this.#answered = this.#asked;
     this.#state.tree.endCheckpoint(true);
     this.#written(zxid);
     this.#outbox.persist({ kind: 'purgeLog', through: zxid });
@@ -85,6 +100,7 @@ export class Checkpointing {
     this.#isInstalling = true;
     if (this.#course.kind === 'idle') return;
     this.#course = { kind: 'idle' };
+    this.#answered = this.#asked;
     this.#state.tree.endCheckpoint(false);
     this.#outbox.push({ kind: 'checkpointAbort' });
   }
@@ -100,6 +116,7 @@ export class Checkpointing {
   #put(zxid: Zxid): void {
     const { records, done } = this.#state.tree.nextCheckpointRecords(PART_BYTES);
     this.#course = { kind: 'gathering', zxid, isLast: done };
+    this.#asked++;
     this.#outbox.push({ kind: 'checkpointPut', records });
   }
 }

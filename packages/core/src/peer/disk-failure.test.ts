@@ -285,6 +285,19 @@ describe('a disk that hangs', () => {
     expect(leader.sent.length).toBe(said);
   });
 
+  it('only while a checkpoint is written, for longer than 3 × diskStallMs: it counts as failed too', () => {
+    const ensemble = new TestEnsemble({ timing: { diskStallMs: 1_000 }, limits: { checkpointTxns: 10 } });
+    const { leader } = ensemble;
+    leader.stallsCheckpoints = true;
+    for (let i = 0; i < 20; i++) ensemble.call(leader, create(`/a${i}`));
+    ensemble.advance(2_900);
+    expect(leader.peer!.status.diskFailed).toBeUndefined();
+    ensemble.advance(300);
+    expect(leader.peer!.status.diskFailed).toMatch(/has not answered for 3\d\d\d ms \(a checkpoint\)/);
+    expect(ensemble.leader).not.toBe(leader);
+    for (const other of ensemble.members) if (other !== leader) expect(other.disk.checkpoints).toBeGreaterThan(0);
+  });
+
   it('that is slow, but gets something done, has not failed; nor has that of a member that was frozen', () => {
     const watch = new DiskWatch(1_000, 0);
     let nowMs = 0;

@@ -9,18 +9,20 @@ const TICK_MAX_MS = 100;
 
 export class DiskWatch {
   readonly #stallMs: number;
+  readonly #what: string;
   #done = 0;
   #doneAtTick = 0;
   #tickedMs: number;
   #silentMs = 0;
 
-  /** `stallMs`: work that waits for longer than this, with nothing done meanwhile, is a failure. */
-  constructor(stallMs: number, nowMs: number) {
+  /** `stallMs`: work that waits for longer than this, with nothing done meanwhile, is a failure. `what`: of which work. */
+  constructor(stallMs: number, nowMs: number, what = 'the log') {
     this.#stallMs = stallMs;
+    this.#what = what;
     this.#tickedMs = nowMs;
   }
 
-  /** All work up to `ticket` is done. */
+  /** All work up to `ticket` is done. Tickets rise. */
   persisted(ticket: number): void {
     this.#done = ticket;
   }
@@ -32,6 +34,8 @@ export class DiskWatch {
     const isSilent = this.#done < issued && this.#done === this.#doneAtTick;
     this.#silentMs = isSilent ? this.#silentMs + passedMs : 0;
     this.#doneAtTick = this.#done;
-    return this.#silentMs > this.#stallMs ? `it has not answered for ${Math.round(this.#silentMs)} ms` : undefined;
+    return this.#silentMs > this.#stallMs
+      ? `it has not answered for ${Math.round(this.#silentMs)} ms (${this.#what})`
+      : undefined;
   }
 }

@@ -56,6 +56,8 @@ export class Member {
   hasStopped = false;
   /** Its disk hangs: what it is asked waits here. */
   stalled: PeerAction[] | undefined;
+  /** Its disk hangs when a checkpoint is written, and only then. */
+  stallsCheckpoints = false;
   /** As SIGSTOP would: what comes waits. */
   isFrozen = false;
 
@@ -260,6 +262,7 @@ export class TestEnsemble {
         member.stalled.push(action);
         continue;
       }
+      if (member.stallsCheckpoints && action.kind === 'checkpointCommit') continue;
       const events = member.disk.take(action);
       if (events !== undefined) member.queue.push(...events);
       else this.#carry(member, action);

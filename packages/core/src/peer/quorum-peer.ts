@@ -26,6 +26,9 @@ import { type MemberStatus, memberStatus } from './status.ts';
 import { type Distrust, Trust } from './trust.ts';
 import { MemberZabHost } from './zab-host.ts';
 
+/** A checkpoint is one write of all that has changed since the last one: it may take this many times as long as the log. */
+const CHECKPOINT_PATIENCE = 3;
+
 export class QuorumPeer {
   readonly #config: MemberConfig;
   readonly #outbox = new Outbox();
@@ -38,7 +41,8 @@ export class QuorumPeer {
   readonly #checkpointing: Checkpointing;
   readonly #moves: LeaderMoves;
   readonly #trust: Trust;
-  readonly #diskWatch: DiskWatch;
+  readonly #logWatch: DiskWatch;
+  readonly #checkpointWatch: DiskWatch;
   #now: Now;
   #hasStopped = false;
   #hasFailed = false;
@@ -55,7 +59,9 @@ export class QuorumPeer {
     this.#config = config;
     this.#now = now;
     this.#state = { tree };
-    this.#diskWatch = new DiskWatch(config.timing.diskStallMs, now.monotonicMs);
+    const { diskStallMs } = config.timing;
+    this.#logWatch = new DiskWatch(diskStallMs, now.monotonicMs, 'the log');
+    this.#checkpointWatch = new DiskWatch(diskStallMs * CHECKPOINT_PATIENCE, now.monotonicMs, 'a checkpoint');
     const outbox = this.#outbox;
     this.#routing = new Routing(config, this.#routingZab(), outbox, () => this.#entry);
     this.#entry = new Entry(config, this.#state, this.#entryHost());
@@ -141,7 +147,7 @@ export class QuorumPeer {
       case 'peerMessage':
         return this.#message(event.sid, event.link, event.message);
       case 'persisted':
-        this.#diskWatch.persisted(event.ticket);
+        this.#logWatch.persisted(event.ticket);
         return this.#zab.persisted(event.ticket, nowMs);
       case 'storageFailed':
         return this.#loseDisk(event.reason);
@@ -220,7 +226,11 @@ export class QuorumPeer {
 
   #watchDisk(): void {
     if (this.#diskFailed !== undefined || this.#hasLeft) return;
-    const fault = this.#diskWatch.tick(this.#now.monotonicMs, this.#outbox.lastTicket);
+    const { monotonicMs } = this.#now;
+    const { asked, answered } = this.#checkpointing;
+    this.#checkpointWatch.persisted(answered);
+    const fault =
+      this.#logWatch.tick(monotonicMs, this.#outbox.lastTicket) ?? this.#checkpointWatch.tick(monotonicMs, asked);
     if (fault !== undefined) this.#loseDisk(fault);
   }
 
