@@ -39,6 +39,7 @@ it('C058: a member with damaged data sets it aside, says so, and copies that of 
     await ensemble.kill(index);
     await damage(directory);
     await ensemble.restart(index);
+    const said = ensemble.member(index).status();
     await ensemble.serving();
     await ensemble.converged();
     expect(ensemble.member(index).status()?.znodes).toBe(ensemble.member(leader).status()?.znodes);
@@ -46,6 +47,10 @@ it('C058: a member with damaged data sets it aside, says so, and copies that of 
     expect(aside).toHaveLength(round);
     const told = lines.filter((line) => line.includes('damagedDataSetAside'));
     expect(told).toHaveLength(round);
+    expect(said).toMatchObject({ voteRight: 'recovering', setAside: expect.stringContaining(aside.at(-1)!) as string });
+    expect(said?.setAside).toMatch(/record at byte \d+ is bad/);
+    await ensemble.until(() => ensemble.member(index).status()?.voteRight === 'held', 'its vote');
+    expect(ensemble.member(index).status()?.setAside).toBeUndefined();
     expect(told.at(-1)).toContain(join(directory, aside.at(-1)!));
     expect(told.at(-1)).toMatch(/record at byte \d+ is bad/);
     // So that the next journal has a middle.

@@ -43,5 +43,6 @@ it('C056: a disk that fails just when data is to be set aside is waited for, and
   await vi.waitFor(() => expect(entered).toHaveLength(1), 20_000);
   expect((await readdir(data)).filter((name) => name.startsWith('damaged-'))).toHaveLength(1);
   expect(entered[0]?.summary.voteRight).toBe('recovering');
+  expect(entered[0]?.setAside).toMatch(/^damaged-20.*-1: 20\d\d-.*Z: its tree was wrong$/);
   expect(fatal).toEqual([]);
 });

@@ -73,6 +73,7 @@ export class Member {
   #divergences = 0;
   #lastDivergence: string | undefined;
   #lastWaiting: string | undefined;
+  #setAside: string | undefined;
   readonly #whenServing: Deferred;
 
   /** Use `startMember`. */
@@ -143,7 +144,9 @@ export class Member {
     const divergences = this.#divergences;
     const lastDivergence = this.#lastDivergence;
     const diskFreeBytes = this.#disk.freeBytes;
-    return statusOf(status, { clusterId, version: VERSION, members, diskFreeBytes, divergences, lastDivergence });
+    const setAside = status.voteRight === 'recovering' ? this.#setAside : undefined;
+    const about = { clusterId, version: VERSION, members, diskFreeBytes, divergences, lastDivergence, setAside };
+    return statusOf(status, about);
   }
 
   /** Called by `startMember`. On failure everything that was opened is closed again. */
@@ -206,7 +209,8 @@ export class Member {
   }
 
   /** Takes a core that was made from the disk into service. */
-  #enter({ core, first, store, summary }: Opened, event: string, sinceMs: number): void {
+  #enter({ core, first, store, summary, setAside }: Opened, event: string, sinceMs: number): void {
+    this.#setAside = setAside;
     this.#options.onCore?.(core);
     this.#driver.start(core, store, first);
     const { checkpointZxid, lastZxid, tornTail } = summary;

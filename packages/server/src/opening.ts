@@ -7,6 +7,7 @@
 import { type PeerAction, type QuorumPeer, Recovery } from '@quorate/core';
 import { DecodeError } from '@quorate/protocol';
 import {
+  lastSetAside,
   type MemberStore,
   openLevelStore,
   type RecoveredSummary,
@@ -26,6 +27,8 @@ export interface Opened {
   readonly first: readonly PeerAction[];
   readonly store: MemberStore;
   readonly summary: RecoveredSummary;
+  /** While it has no vote because of that: where its former data is, and why it was set aside. */
+  readonly setAside: string | undefined;
 }
 
 /** `events` takes what the store reports from now on. Rejects with one clear line; nothing stays open then. */
@@ -61,7 +64,8 @@ async function openOnce(config: ServerConfig, events: StoreEvents): Promise<Open
     const recovery = new Recovery(memberConfigOf(config));
     const summary = await store.recover(recovery);
     const { peer, actions } = recovery.finish(summary, readClocks());
-    return { core: peer, first: actions, store, summary };
+    const setAside = summary.voteRight === 'recovering' ? await lastSetAside(directory) : undefined;
+    return { core: peer, first: actions, store, summary, setAside };
   } catch (error) {
     await store.close();
     // Whole and as it was written, and yet not what its checkpoint says: it was wrong in memory before it was written.

@@ -4,7 +4,10 @@ import type { ClusterStatus } from '@quorate/protocol/grpc';
 
 export function statusOf(
   status: MemberStatus,
-  about: Pick<ClusterStatus, 'clusterId' | 'version' | 'members' | 'diskFreeBytes' | 'divergences' | 'lastDivergence'>,
+  about: Pick<
+    ClusterStatus,
+    'clusterId' | 'version' | 'members' | 'diskFreeBytes' | 'divergences' | 'lastDivergence' | 'setAside'
+  >,
 ): ClusterStatus {
   return {
     sid: status.sid,

@@ -46,6 +46,7 @@ function jsonOf(asked: Asked): object {
     leader: leader ?? null,
     diskFailed: rest.diskFailed ?? null,
     lastDivergence: rest.lastDivergence ?? null,
+    setAside: rest.setAside ?? null,
     zxid: hex(zxid),
     committedZxid: hex(committedZxid),
     loggedZxid: hex(loggedZxid),
@@ -55,18 +56,20 @@ function jsonOf(asked: Asked): object {
   };
 }
 
-function textOf(asked: Asked): string {
+/** What people read of one member. Exported for its test. */
+export function textOf(asked: Asked): string {
   if ('error' in asked) return `${asked.server}  no answer: ${messageOf(asked.error)}\n`;
   const { server, status } = asked;
   const role = status.role === 'looking' ? `looking (${status.phase})` : status.role;
   const leader = status.leader === undefined ? 'no leader' : `leader ${status.leader}`;
   const serving = [status.serving ? 'serves reads' : 'does not serve', status.hasQuorum ? 'quorum' : 'no quorum'];
   const waiting = status.waiting === '' ? '' : `  ${status.waiting}\n`;
+  const aside = status.setAside === undefined ? '' : `  its data was set aside: ${status.setAside}\n`;
   const disk = status.diskFailed === undefined ? '' : `  disk failed: ${status.diskFailed}`;
   const left = status.divergences === 0 ? '' : `  left service ${status.divergences} times: ${status.lastDivergence}`;
   return (
     `${server}  sid ${status.sid}  ${role}  ${leader}  epoch ${status.epoch}  zxid ${hex(status.zxid)}  ` +
-    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}${left}\n${waiting}`
+    `${serving.join(', ')}  ${status.znodes} znodes  ${status.sessions} sessions  digest ${hex(status.digest)}${disk}${left}\n${waiting}${aside}`
   );
 }
 

@@ -195,6 +195,7 @@ describe('status', () => {
       epochTxnsLeft: 2 ** 32 - 2 ** 20,
       divergences: 2,
       lastDivergence: undefined,
+      setAside: undefined,
       voteRight: 'recovering',
       waiting: 'for voter 3',
     };
@@ -203,7 +204,7 @@ describe('status', () => {
       const disk =
         leader === undefined
           ? {}
-          : { diskFailed: 'No space left on device', diskFreeBytes: 2 ** 40, lastDivergence: 'it differed' };
+          : { diskFailed: 'No space left', diskFreeBytes: 2 ** 40, lastDivergence: 'it differed', setAside: 'a byte' };
       const full = { ...status, ...disk, leader };
       const bytes = definition.responseSerialize(toStatusResponse(full));
       expect(readStatusResponse(definition.responseDeserialize(bytes) as WireStatusResponse)).toEqual(full);

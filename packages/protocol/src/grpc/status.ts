@@ -56,6 +56,8 @@ export interface ClusterStatus {
   /** How often this process left service because its memory was not what the ensemble agreed on. */
   readonly divergences: number;
   readonly lastDivergence: string | undefined;
+  /** While it recovers its vote: where its former data was set aside, and why. Undefined when there was none. */
+  readonly setAside: string | undefined;
   readonly voteRight: VoteRight;
   readonly waiting: string;
   readonly epochTxnsLeft: number;
@@ -88,13 +90,14 @@ const KINDS = {
 } as const satisfies Record<MemberInfo['kind'], string>;
 
 export function toStatusResponse(status: ClusterStatus): WireStatusResponse {
-  const { leader, diskFailed, diskFreeBytes, lastDivergence, ...rest } = status;
+  const { leader, diskFailed, diskFreeBytes, lastDivergence, setAside, ...rest } = status;
   return {
     ...rest,
     ...(leader === undefined ? {} : { leaderSid: leader }),
     ...(diskFailed === undefined ? {} : { diskFailed }),
     ...(diskFreeBytes === undefined ? {} : { diskFreeBytes: BigInt(diskFreeBytes) }),
     ...(lastDivergence === undefined ? {} : { lastDivergence }),
+    ...(setAside === undefined ? {} : { setAside }),
     role: ROLES[status.role],
     phase: PHASES[status.phase],
     voteRight: VOTE_RIGHTS[status.voteRight],
@@ -137,6 +140,7 @@ export function readStatusResponse(response: WireStatusResponse): ClusterStatus 
     diskFreeBytes: response.diskFreeBytes === undefined ? undefined : Number(response.diskFreeBytes),
     divergences: response.divergences,
     lastDivergence: response.lastDivergence,
+    setAside: response.setAside,
     voteRight: keyOf(VOTE_RIGHTS, response.voteRight),
     waiting: response.waiting,
     epochTxnsLeft: response.epochTxnsLeft,

@@ -138,6 +138,7 @@ export interface WireStatusResponse {
   readonly epochTxnsLeft: number;
   readonly divergences: number;
   readonly lastDivergence?: string;
+  readonly setAside?: string;
   readonly voteRight: string;
   readonly waiting: string;
 }

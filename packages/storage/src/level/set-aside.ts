@@ -2,7 +2,7 @@
  * Setting damaged databases aside: they are moved to a folder beside, with the reason, and never deleted; what is made in
  * their place has the right to vote `recovering`. A crash in between is taken up by the next start (unfinished.ts).
  */
-import { access, mkdir, readdir, rename } from 'node:fs/promises';
+import { access, mkdir, open, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { identityFault } from '../boot.ts';
 import type { StoreIdentity } from '../contract.ts';
@@ -12,6 +12,15 @@ import { FolderLock } from './folder-lock.ts';
 import { syncDirectory } from './level-engine.ts';
 import { readUnfinished, type Unfinished, writeUnfinished, writeWhole } from './unfinished.ts';
 import { WATERMARK } from './watermark-file.ts';
+
+/** What names of folders with data that was set aside begin with; the time makes them sort by age. */
+const PLACE = 'damaged-';
+
+/** Name of the file in each that says why. */
+const REASON = 'REASON';
+
+/** Most of it that is repeated. */
+const REASON_BYTES_MAX = 1_024;
 
 export interface SetAsideOptions {
   /** The data folder. */
@@ -46,6 +55,27 @@ export async function setAside(options: SetAsideOptions): Promise<string> {
   }
 }
 
+/**
+ * Where the data that was set aside last is, and why, in one line: `damaged-…: <time>: <reason>`. Undefined when there is none.
+ * Never rejects: it is for people only.
+ */
+export async function lastSetAside(directory: string): Promise<string | undefined> {
+  try {
+    const names = (await readdir(directory)).filter((name) => name.startsWith(PLACE)).sort();
+    const name = names.at(-1);
+    if (name === undefined) return undefined;
+    const file = await open(join(directory, name, REASON), 'r');
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(REASON_BYTES_MAX), 0, REASON_BYTES_MAX, 0);
+      return `${name}: ${buffer.toString('utf8', 0, bytesRead).split('\n')[0] ?? ''}`;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** What names another member is not damaged data of this one. A mark that cannot be read says nothing. */
 async function refuseForeign(directory: string, identity: StoreIdentity): Promise<void> {
   const mark = await readMark(directory).catch((thrown: unknown) => {
@@ -60,14 +90,14 @@ async function refuseForeign(directory: string, identity: StoreIdentity): Promis
 export async function makePlace(directory: string, reason: string): Promise<string> {
   const time = new Date().toISOString();
   for (let n = 1; ; n++) {
-    const name = `damaged-${time.slice(0, 19).replaceAll(':', '-')}Z-${n}`;
+    const name = `${PLACE}${time.slice(0, 19).replaceAll(':', '-')}Z-${n}`;
     try {
       await mkdir(join(directory, name), { mode: 0o700 });
     } catch (thrown) {
       if (thrown instanceof Error && 'code' in thrown && thrown.code === 'EEXIST') continue;
       throw thrown;
     }
-    await writeWhole(join(directory, name), 'REASON', `${time}: ${reason}`);
+    await writeWhole(join(directory, name), REASON, `${time}: ${reason}`);
     await syncDirectory(directory);
     return name;
   }
