@@ -64,6 +64,12 @@ export class Standalone implements AsyncDisposable {
   }
 }
 
+/** A client of the member at `address`, with a connection of its own. */
+export function clientAt(address: string): { readonly client: Client } & Disposable {
+  const client = new Client(address, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  return { client, [Symbol.dispose]: () => client.close() };
+}
+
 /** Makes one unary call. Rejects with ServiceError. */
 export function call<Response>(
   client: Client,
