@@ -2,11 +2,10 @@
  * Members killed again and again at bad moments, under load. `TEST_CRASHES=20 npx vitest run --project long test/e2e/crash-rounds`
  * for more rounds than the default.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import { connect, memberStatus } from '@quorate/client';
 import { expect, it } from 'vitest';
 import { digestsAtOneZxid, missing } from './checks.ts';
-import { EnsembleProcess, until } from './ensemble-process.ts';
+import { EnsembleProcess, momentAfter, until } from './ensemble-process.ts';
 import { MixedLoad } from './loads.ts';
 import { told } from './member-log.ts';
 import { Writer } from './writer.ts';
@@ -35,7 +34,7 @@ it(`C040: all are killed just after one that lagged was counted again, ${CRASHES
     await until('1,000 writes that it misses', () => written() >= 1_000);
     const back = ensemble.restart(lagging).catch(() => undefined);
     await until('it to be counted again', () => isSynced(ensemble, leader, lagging));
-    await delay((50 * round) / Math.max(1, CRASHES - 1));
+    await momentAfter(performance.now(), (40 * round) / Math.max(1, CRASHES - 1));
     ensemble.kill(...ensemble.sids);
     const stopping = Promise.all(writers.map((writer) => writer.stop()));
     await Promise.all(ensemble.sids.map((sid) => ensemble.gone(sid)));
@@ -64,7 +63,7 @@ it(`C060: killed ${2 * CRASHES} times while checkpoints are made without pause: 
     const victim = (crash % 2) + 1;
     const load = new MixedLoad(client, '/m');
     await until('200 writes', () => load.acknowledged >= 200);
-    await delay((crash * 37) % 100);
+    await momentAfter(performance.now(), (crash * 37) % 100);
     ensemble.kill(victim);
     await ensemble.gone(victim);
     await ensemble.restart(victim);

@@ -48,6 +48,12 @@ export async function until<T>(
   }
 }
 
+/** For faults that come or last a given time: resolves `ms` after `since`. */
+export async function momentAfter(since: number, ms: number): Promise<number> {
+  await until(`${ms} ms`, () => performance.now() >= since + ms);
+  return performance.now();
+}
+
 export class EnsembleProcess implements AsyncDisposable {
   readonly data: string;
   readonly basePort: number;

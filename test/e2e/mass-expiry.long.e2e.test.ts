@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { type Client, connect, memberStatus } from '@quorate/client';
 import { expect, it } from 'vitest';
 import { digestsAtOneZxid } from './checks.ts';
-import { EnsembleProcess, until } from './ensemble-process.ts';
+import { EnsembleProcess, momentAfter, until } from './ensemble-process.ts';
 import { told } from './member-log.ts';
 
 const SESSIONS = Number(process.env['TEST_SESSIONS'] ?? 2_000);
@@ -48,7 +48,7 @@ class Healthy {
         this.faults.push(String(error));
       }
       this.calls.push({ at, tookMs: performance.now() - at });
-      await until('50 ms', () => performance.now() >= at + 50);
+      await momentAfter(at, 50);
     }
   }
 }
