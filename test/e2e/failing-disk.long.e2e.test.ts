@@ -1,10 +1,11 @@
 /** Writes and syncs that fail while members run: a shim in front of libc says which (test/faulty-disk). */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, memberStatus } from '@quorate/client';
 import { describe, expect, it } from 'vitest';
 import { FaultyDisk } from '../faulty-disk/faulty-disk.ts';
+import { Command, freePorts } from '../server/command.ts';
 import { digestsAtOneZxid, missing } from './checks.ts';
 import { EnsembleProcess, until } from './ensemble-process.ts';
 import { told } from './member-log.ts';
@@ -204,6 +205,31 @@ describe('a disk that hangs', () => {
     process.kill(pid!, 'SIGTERM');
     await until('the end of the member', () => ensemble.member(victim).state !== 'running', 20_000);
     expect(rig.told(victim).at(-2)).toBe('diskNotClosed');
+  });
+});
+
+describe('a disk that hangs while a member starts', () => {
+  it.each([
+    { held: 'for good', heldMs: 600_000, code: null },
+    { held: 'for 2 s', heldMs: 2_000, code: 0 },
+  ])('$held: SIGTERM ends it, by an exit as soon as the disk answers, else by SIGKILL', async ({ heldMs, code }) => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'quorate-disk-')));
+    using disk = new FaultyDisk(folder);
+    disk.set({ op: 'sync', what: heldMs, times: 1, part: 'data/log/' });
+    const [grpc, admin] = await freePorts(2);
+    const flags = [`--data-dir=${join(folder, 'data')}`, `--grpc-port=${grpc}`, `--admin-port=${admin}`];
+    await using command = new Command(['serve', ...flags], disk.environment());
+    await until('it to be alive', () =>
+      fetch(`http://127.0.0.1:${admin}/livez`).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until('the log to be begun', () => readdirSync(folder, { recursive: true }).join().includes('data/log/'));
+    expect(command.stderr).toBe('');
+    command.process.kill('SIGTERM');
+    expect(await command.ended).toMatchObject({ code, stderr: '' });
+    rmSync(folder, { recursive: true, force: true });
   });
 });
 

@@ -1,4 +1,4 @@
 /** The public face of `server`: one member, run in this process. */
 export * from './config/index.ts';
-export { type Member, type MemberOptions, startMember } from './member.ts';
+export { type Member, type MemberOptions, StartGivenUp, startMember } from './member.ts';
 export { VERSION } from './version.ts';

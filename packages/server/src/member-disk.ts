@@ -29,8 +29,8 @@ export class MemberDisk {
   /** Given when the member ends: no repair goes on. */
   readonly #ending = new AbortController();
   #store: MemberStore | undefined;
-  /** The repair that is under way. */
-  #mending: Promise<void> | undefined;
+  /** What opens it at present, the first time or anew. Never rejects. */
+  #opening: Promise<unknown> | undefined;
   #isHung = false;
 
   constructor(options: MemberDiskOptions) {
@@ -50,10 +50,10 @@ export class MemberDisk {
   }
 
   /** The first time. Rejects with one clear line; nothing stays open then. */
-  async open(): Promise<Opened> {
-    const opened = await this.#open();
-    await this.#space.start();
-    return opened;
+  open(): Promise<Opened> {
+    const opening = this.#openFirst();
+    this.#opening = opening.catch(() => undefined);
+    return opening;
   }
 
   /**
@@ -61,26 +61,32 @@ export class MemberDisk {
    * With `setAside`, the reason why, the data is set aside first. One at a time.
    */
   openAnew(enter: (opened: Opened) => void, setAside?: string): void {
-    this.#mending = this.#openAnew(enter, setAside).catch((error: unknown) => {
+    this.#opening = this.#openAnew(enter, setAside).catch((error: unknown) => {
       if (!this.#ending.signal.aborted) this.#options.onFatal(`Cannot open the disk anew: ${reasonOf(error)}`);
     });
   }
 
-  /** Ends a repair that is under way and closes what is open; a disk that hangs is left after 5 s. */
+  /** Gives up what opens it at present, and closes what is open; a disk that hangs is left after 5 s. */
   async close(): Promise<void> {
     this.#space.stop();
     this.#ending.abort();
     const closing = (async () => {
-      await this.#mending;
+      await this.#opening;
       await this.#store?.close();
     })();
     this.#isHung = !(await within(CLOSE_MS, closing));
     if (this.#isHung) this.#options.log.warn('diskNotClosed', { reason: 'The disk does not answer' });
   }
 
+  async #openFirst(): Promise<Opened> {
+    const opened = await this.#open();
+    await this.#space.start();
+    return opened;
+  }
+
   async #open(): Promise<Opened> {
     const { config, newRun, log } = this.#options;
-    const opened = await openCore(config, newRun(), log);
+    const opened = await openCore(config, newRun(), log, this.#ending.signal);
     this.#store = opened.store;
     return opened;
   }

@@ -17,7 +17,7 @@ import type { Opened } from './opening.ts';
 import { Links } from './peers/links.ts';
 import { statusOf } from './status.ts';
 import { VERSION } from './version.ts';
-import { type Deferred, deferred, timeout } from './waiting.ts';
+import { type Deferred, deferred, timeout, unlessAborted } from './waiting.ts';
 
 export interface MemberOptions {
   /** Takes log lines instead of standard output. */
@@ -29,8 +29,22 @@ export interface MemberOptions {
   readonly onFatal?: (reason: string) => void;
   /** A core was made from the disk, at the start or anew, and is about to be driven. For tests that look into it. */
   readonly onCore?: (core: QuorumPeer) => void;
+  /** Gives a start up: `startMember` rejects with StartGivenUp, within 5 s also when the disk hangs. Later it does nothing. */
+  readonly signal?: AbortSignal;
   /** The place of this member in the ensemble has changed. */
   readonly onStatus?: (status: ClusterStatus) => void;
+}
+
+/** A start was given up by its `signal`. */
+export class StartGivenUp extends Error {
+  /** See `Member.isDiskHung`. */
+  readonly isDiskHung: boolean;
+
+  constructor(isDiskHung: boolean) {
+    super('The start was given up');
+    this.name = 'StartGivenUp';
+    this.isDiskHung = isDiskHung;
+  }
 }
 
 /** Why and how everything is made anew from the disk. */
@@ -117,7 +131,7 @@ export class Member {
   }
 
   /**
-   * After `stop` or `kill`: the disk did not answer within 5 s and was left as it is. A call to it still hangs in this process,
+   * After `stop`, `kill` or a start that was given up: the disk did not answer within 5 s and was left as it is. A call to it still hangs in this process,
    * which no exit can end before the disk answers: only SIGKILL does. Nothing acknowledged depends on it.
    */
   get isDiskHung(): boolean {
@@ -155,10 +169,11 @@ export class Member {
       // Ports first: a second member started by mistake must not touch the data of the first.
       await this.#openPorts();
       const startedMs = performance.now();
-      this.#enter(await this.#disk.open(), 'started', startedMs);
+      this.#enter(await unlessAborted(this.#disk.open(), this.#options.signal), 'started', startedMs);
     } catch (error) {
       this.#driver.halt();
       await this.#close();
+      if (this.#options.signal?.aborted === true) throw new StartGivenUp(this.isDiskHung);
       throw error;
     }
     this.#state = 'running';

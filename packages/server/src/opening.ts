@@ -31,11 +31,19 @@ export interface Opened {
   readonly setAside: string | undefined;
 }
 
-/** `events` takes what the store reports from now on. Rejects with one clear line; nothing stays open then. */
-export async function openCore(config: ServerConfig, events: StoreEvents, log: Log): Promise<Opened> {
+/**
+ * `events` takes what the store reports from now on. Rejects with one clear line, or as `signal` does when that gives it up;
+ * nothing stays open then.
+ */
+export async function openCore(
+  config: ServerConfig,
+  events: StoreEvents,
+  log: Log,
+  signal: AbortSignal,
+): Promise<Opened> {
   const { dataDir: directory, sid } = config;
   try {
-    return await openOnce(config, events);
+    return await openOnce(config, events, signal);
   } catch (thrown) {
     if (!(thrown instanceof StorageError) || thrown.code !== 'DAMAGED') throw thrown;
     const reason = thrown.message;
@@ -47,7 +55,7 @@ export async function openCore(config: ServerConfig, events: StoreEvents, log: L
       );
     }
     await giveUpData(config, reason, log);
-    return await openOnce(config, events);
+    return await openOnce(config, events, signal);
   }
 }
 
@@ -57,12 +65,22 @@ export async function giveUpData({ dataDir, clusterId, sid }: ServerConfig, reas
   log.error('damagedDataSetAside', { reason, place });
 }
 
-async function openOnce(config: ServerConfig, events: StoreEvents): Promise<Opened> {
+async function openOnce(config: ServerConfig, events: StoreEvents, signal: AbortSignal): Promise<Opened> {
   const { dataDir: directory, clusterId, sid } = config;
   const store = await openLevelStore({ directory, identity: { clusterId, sid }, events });
   try {
     const recovery = new Recovery(memberConfigOf(config));
-    const summary = await store.recover(recovery);
+    const summary = await store.recover({
+      state: (records) => {
+        signal.throwIfAborted();
+        recovery.state(records);
+      },
+      log: (records) => {
+        signal.throwIfAborted();
+        recovery.log(records);
+      },
+    });
+    signal.throwIfAborted();
     const { peer, actions } = recovery.finish(summary, readClocks());
     const setAside = summary.voteRight === 'recovering' ? await lastSetAside(directory) : undefined;
     return { core: peer, first: actions, store, summary, setAside };

@@ -3,6 +3,8 @@
  * error and exit code 1. A first SIGTERM, SIGINT or SIGHUP lets it finish and exits 0; a second one ends it at once (what
  * was acknowledged is on disk). A parent that spawned it with IPC is told how it stands; when the parent goes, so does it.
  */
+
+import type { Member } from '@quorate/server';
 import {
   ConfigError,
   describeConfig,
@@ -71,11 +73,12 @@ export async function serve(flags: Flags): Promise<void> {
 }
 
 async function run(config: ServerConfig): Promise<void> {
-  const stopping = { begun: false, stop: (): Promise<void> => Promise.resolve() };
+  const ending = new AbortController();
+  let started: Promise<Member | undefined> = Promise.resolve(undefined);
   const end = (code: number): void => {
-    if (stopping.begun) process.exit(code);
-    stopping.begun = true;
-    void stopping.stop().then(() => process.exit(0));
+    if (ending.signal.aborted) process.exit(code);
+    ending.abort();
+    void started.then(stopAndExit);
   };
   for (const [signal, number] of Object.entries(SIGNALS)) process.on(signal, () => end(128 + number));
   // Whatever nobody expected ends the member: it must not live on half alive (C167).
@@ -84,26 +87,42 @@ async function run(config: ServerConfig): Promise<void> {
   );
   // Without this listener a parent that goes would leave the member behind.
   process.on('disconnect', () => end(EXIT_FAILED));
-  const { startMember } = await import('@quorate/server');
+  started = start(config, ending.signal);
+  await started;
+}
+
+async function stopAndExit(member: Member | undefined): Promise<void> {
+  await member?.stop();
+  if (member?.isDiskHung === true) endForGood();
+  process.exit(0);
+}
+
+/** An exit waits for calls that hang in the disk, so this is the only end that there is then. */
+function endForGood(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** Undefined when `signal` gave it up. What goes wrong ends the process. */
+async function start(config: ServerConfig, signal: AbortSignal): Promise<Member | undefined> {
+  const { startMember, StartGivenUp } = await import('@quorate/server');
   try {
     const member = await startMember(config, {
+      signal,
       onFatal: (reason) => giveUp(`Member ${config.sid} cannot go on: ${reason.split('\n')[0]}`),
       onStatus: ({ role, leader, epoch, serving, hasQuorum }) =>
         report({ kind: 'status', role, leader, epoch, isReady: serving && hasQuorum }),
     });
-    stopping.stop = async () => {
-      await member.stop();
-      // An exit waits for calls that hang in the disk, so this is the only end there is.
-      if (member.isDiskHung) process.kill(process.pid, 'SIGKILL');
-    };
     report({ kind: 'ports', ports: member.ports });
     const { grpc, peer, admin } = member.ports;
     const peers = config.members.length === 0 ? 'standalone' : `peers ${config.bind}:${peer}`;
     process.stderr.write(
       `Member ${config.sid} listens: gRPC ${config.bind}:${grpc}, ${peers}, admin ${config.adminBind}:${admin}\n`,
     );
+    return member;
   } catch (error) {
-    giveUp((error as Error).message);
+    if (!(error instanceof StartGivenUp)) giveUp((error as Error).message);
+    else if (error.isDiskHung) endForGood();
+    return undefined;
   }
 }
 
