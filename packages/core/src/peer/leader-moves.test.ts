@@ -111,6 +111,24 @@ describe('a request to move the lead', () => {
     ensemble.advance(2_100);
     expect(refusalOf(leader, move).code).toBe('DEADLINE_EXCEEDED');
   });
+
+  it('is answered when the disk fails meanwhile: the core that is made anew knows nothing of it', () => {
+    const ensemble = new TestEnsemble();
+    const { leader } = ensemble;
+    const target = smallestFollower(ensemble);
+    target.isFrozen = true;
+    // Held at once: the target has not acknowledged this one.
+    ensemble.submit(leader, create('/a'));
+    ensemble.run();
+    const move = ensemble.moveLeader(leader, target.sid);
+    expect(leader.peer!.status.role).toBe('leading');
+    ensemble.give(leader, { kind: 'storageFailed', reason: 'ENOSPC' });
+    ensemble.run();
+    expect(refusalOf(leader, move)).toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringContaining('given its place up'),
+    });
+  });
 });
 
 describe('a leader that is told to stop', () => {

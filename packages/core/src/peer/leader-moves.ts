@@ -62,6 +62,14 @@ export class LeaderMoves {
     else this.#host.refuse(callId, outcome);
   }
 
+  /** This member has given its place up and will not see who leads. */
+  abandon(): void {
+    if (this.#pending === undefined) return;
+    const { callId, to } = this.#pending;
+    this.#pending = undefined;
+    this.#host.refuse(callId, failed(to, 'as far as this member knows, which has given its place up'));
+  }
+
   #fault(to: Sid | undefined): Refusal | undefined {
     const { sid, voters, observers } = this.#config;
     const standing = this.#host.standing();

@@ -243,6 +243,7 @@ export class QuorumPeer {
     this.#outbox.diskFailed();
     this.#zab.retire(`the disk failed: ${reason}`, this.#now.monotonicMs);
     this.#entry.diskFailed(reason);
+    this.#moves.abandon();
     this.#outbox.push({ kind: 'diskFailed', reason });
     this.#outbox.push({ kind: 'statusChanged' });
   }
@@ -256,6 +257,7 @@ export class QuorumPeer {
     this.#hasLeft = true;
     this.#routing.leave();
     this.#entry.leave();
+    this.#moves.abandon();
     this.#outbox.push({ kind: 'statusChanged' });
     // Without its disk it has no place to give up, and is made anew in any case.
     if (this.#diskFailed !== undefined) return;
