@@ -63,7 +63,7 @@ describe('log entry', () => {
         const value = packEntry(entry, key);
         const body = slowBody(entry.committed, entry.previous, entry.records);
         expect(Buffer.from(value.subarray(5))).toEqual(Buffer.from(body));
-        expect(value[0]).toBe(1);
+        expect(value[0]).toBe(2);
         expect(new DataView(value.buffer, value.byteOffset).getUint32(1)).toBe(slowCrc(Buffer.concat([key, body])));
         const back = unpackEntry(key, value);
         expect([back.committed, back.previous]).toEqual([entry.committed, entry.previous]);

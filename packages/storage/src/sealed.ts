@@ -5,14 +5,17 @@
  *
  * | offset | size | meaning |
  * | ------ | ---- | ------- |
- * | 0 | 1 | format, 1 |
+ * | 0 | 1 | format, 2 |
  * | 1 | 4 | CRC-32 (zlib) of key and body, big-endian |
  * | 5 | … | body |
  */
 import { crc32 } from 'node:zlib';
 
-/** Number of the format of all records on disk. A store of another format is refused. */
-export const FORMAT = 1;
+/**
+ * Number of the format of all records on disk. A store of another format is refused: rises with every change that an older version
+ * could not read, or that would make what it wrote look damaged. 1 had no right to vote, no watermark and no check of the mark.
+ */
+export const FORMAT = 2;
 
 /** Bytes in front of a sealed body. */
 export const SEAL_BYTES = 5;

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 import { IDENTITY, Rig, records, z } from '../testing/bench-rig.ts';
 import { type LevelHarness, levelHarnessAt } from '../testing/level-harness.ts';
+import { setAside } from './set-aside.ts';
 
 let parent: string;
 let harness: LevelHarness;
@@ -51,7 +52,7 @@ describe('the data folder', () => {
     expect((await stat(harness.directory)).mode & 0o777).toBe(0o700);
     expect((await readdir(harness.directory)).sort()).toEqual(['VERSION', 'WATERMARK', 'lock', 'log', 'state-1']);
     const mark: unknown = JSON.parse(await readFile(join(harness.directory, 'VERSION'), 'utf8'));
-    expect(mark).toMatchObject({ format: 1, clusterId: IDENTITY.clusterId, sid: IDENTITY.sid });
+    expect(mark).toMatchObject({ format: 2, clusterId: IDENTITY.clusterId, sid: IDENTITY.sid });
   });
 
   it('is refused for another cluster or another member, and stays as it is', async () => {
@@ -80,20 +81,32 @@ describe('the data folder', () => {
   it('is refused when it is of a later format, or its mark cannot be read', async () => {
     await filled();
     const version = join(harness.directory, 'VERSION');
-    await writeFile(version, '{"format":2,"something":"new"}');
-    await expectRefusal('FORMAT_UNKNOWN', ['format 2', 'format 1']);
+    await writeFile(version, '{"format":3,"something":"new"}');
+    await expectRefusal('FORMAT_UNKNOWN', ['format 3', 'format 2']);
     for (const text of [
       '',
       '{',
       '[]',
       'null',
-      '{"format":1,"sid":7}',
-      '{"format":1,"clusterId":5,"sid":7}',
+      '{"format":2,"sid":7}',
+      '{"format":2,"clusterId":5,"sid":7}',
       '{"sid":7}',
     ]) {
       await writeFile(version, text);
       await expectRefusal('DAMAGED', ['VERSION']);
     }
+  });
+
+  it('of the format before is refused as that, and is not damage: nobody sets it aside', async () => {
+    await filled();
+    const { clusterId, sid } = IDENTITY;
+    await writeFile(join(harness.directory, 'VERSION'), `${JSON.stringify({ format: 1, clusterId, sid })}\n`);
+    await rm(join(harness.directory, 'WATERMARK'));
+    await expectRefusal('FORMAT_UNKNOWN', ['format 1', 'format 2', 'use the version that wrote it']);
+    const { directory } = harness;
+    await expect(setAside({ directory, identity: IDENTITY, reason: 'none' })).rejects.toMatchObject({
+      code: 'FORMAT_UNKNOWN',
+    });
   });
 
   it('is refused when it cannot be made or written', async () => {
