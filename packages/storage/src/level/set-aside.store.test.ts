@@ -8,7 +8,7 @@ import { StorageError } from '../storage-error.ts';
 import { IDENTITY, Rig, records, state, z } from '../testing/bench-rig.ts';
 import { type LevelHarness, levelHarnessAt } from '../testing/level-harness.ts';
 import { memoryHarness } from '../testing/memory-harness.ts';
-import { finishMoving, makePlace, ownNames, setAside } from './set-aside.ts';
+import { finishMoving, makePlace, ownNames, SET_ASIDE_MAX, setAside } from './set-aside.ts';
 import { readUnfinished, writeUnfinished } from './unfinished.ts';
 
 let parent: string;
@@ -62,6 +62,19 @@ async function expectWhole(aside: string): Promise<void> {
 }
 
 describe('setting data aside', () => {
+  it('is refused when that was done often and nobody has looked: the disk must not fill with copies', async () => {
+    for (let n = 1; n <= SET_ASIDE_MAX; n++) await makePlace(directory, 'bad memory');
+    const refused = setAside({ directory, identity: IDENTITY, reason: 'bad again' });
+    await expect(refused).rejects.toMatchObject({
+      code: 'DAMAGED',
+      message: expect.stringContaining('8 folders damaged-'),
+    });
+    expect(await asides()).toHaveLength(SET_ASIDE_MAX);
+    const rig = await Rig.open(harness);
+    expect(rig.recovered.summary.lastZxid).toBe(z(1, 10));
+    await rig.close();
+  });
+
   it('keeps all of it beside, with the reason; what is new has to recover', async () => {
     await writeFile(join(directory, 'notes.txt'), 'of the operator');
     const place = await setAside({ directory, identity: IDENTITY, reason: 'a byte is wrong' });

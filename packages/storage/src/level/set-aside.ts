@@ -19,6 +19,9 @@ const PLACE = 'damaged-';
 /** Name of the file in each that says why. */
 const REASON = 'REASON';
 
+/** So many may lie in a data folder: with a cause that stays (bad memory) each start or comparison would add a copy of all data. */
+export const SET_ASIDE_MAX = 8;
+
 /** Most of it that is repeated. */
 const REASON_BYTES_MAX = 1_024;
 
@@ -34,13 +37,14 @@ export interface SetAsideOptions {
 /**
  * Moves the databases of a folder that no store has open into `damaged-<UTC time>-<n>` inside it, so that the next open makes
  * new ones with the right to vote `recovering`. Returns where they are. Rejects with StorageError: WRONG_CLUSTER, WRONG_SID,
- * LOCKED, NOT_WRITABLE; nothing is lost then either.
+ * LOCKED, NOT_WRITABLE, or DAMAGED when `SET_ASIDE_MAX` are there already; nothing is lost then either.
  */
 export async function setAside(options: SetAsideOptions): Promise<string> {
   const { directory, identity, reason } = options;
   const lock = await FolderLock.take(directory);
   try {
     await refuseForeign(directory, identity);
+    await refuseTooMany(directory, reason);
     const movingTo = await makePlace(directory, reason);
     await writeUnfinished(directory, { identity, voteRight: 'recovering', movingTo });
     await finishMoving(directory, { identity, voteRight: 'recovering', movingTo });
@@ -84,6 +88,17 @@ async function refuseForeign(directory: string, identity: StoreIdentity): Promis
   });
   const fault = mark === undefined ? undefined : identityFault(`The data folder ${directory}`, mark, identity);
   if (fault !== undefined) throw fault;
+}
+
+/** Whatever damages the data has not ended, and nobody has looked: one more copy would not help. */
+async function refuseTooMany(directory: string, reason: string): Promise<void> {
+  const { length } = (await readdir(directory)).filter((name) => name.startsWith(PLACE));
+  if (length < SET_ASIDE_MAX) return;
+  throw new StorageError(
+    'DAMAGED',
+    `${reason} (nothing was set aside: ${length} folders ${PLACE}* are in ${directory} already; ` +
+      'look for the cause in disk and memory, then remove them)',
+  );
 }
 
 /** A new folder with the reason in it. Returns its name. */
