@@ -16,12 +16,15 @@ test('the same seed gives the same run, event by event', () => {
   expect(scoreOf(11)).toEqual(score);
 });
 
-test('sixty seeds break no rule, and reach every kind of recovery', { timeout: 600_000 }, () => {
+test('C062: sixty seeds, hundreds of crashes and power cuts, break no rule and reach every recovery', {
+  timeout: 600_000,
+}, () => {
   const total = noCoverage();
   for (let seed = 1; seed <= 60; seed += 1) {
     const { violation, coverage } = simulate(seed);
     expect([seed, violation?.checker, violation?.message]).toEqual([seed, undefined, undefined]);
     for (const name of COVERED) total[name] += coverage[name];
   }
+  expect(total.crashes).toBeGreaterThan(200);
   expect(COMMON.filter((name) => total[name] === 0)).toEqual([]);
 });
