@@ -42,7 +42,12 @@ function storeOf(done: string[], pages: readonly StatePage[] = []): MemberStore 
   };
 }
 
-function setUp(script?: (event: PeerEvent) => readonly PeerAction[], pages?: readonly StatePage[], link?: Link) {
+function setUp(
+  script?: (event: PeerEvent) => readonly PeerAction[],
+  pages?: readonly StatePage[],
+  link?: Link,
+  turnMs = Infinity,
+) {
   const done: string[] = [];
   const fatal: string[] = [];
   const core = new ScriptedCore(script);
@@ -52,6 +57,7 @@ function setUp(script?: (event: PeerEvent) => readonly PeerAction[], pages?: rea
       flush: () => done.push('flush'),
       close: (sid, number) => done.push(`close ${sid} ${number}`),
       get: () => link,
+      hold: (sid, number, isHeld) => done.push(`hold ${sid} ${number} ${isHeld}`),
     },
     log: createLog({ level: 'silent', sid: 1, place: () => undefined, write: () => undefined }),
     onFatal: (reason) => fatal.push(reason),
@@ -59,6 +65,7 @@ function setUp(script?: (event: PeerEvent) => readonly PeerAction[], pages?: rea
     onRebuild: (reason, isDiskWrong) => done.push(`rebuild: ${reason} ${isDiskWrong}`),
     onStatus: () => done.push('status'),
     onStopped: () => done.push('stopped'),
+    turnMs,
   });
   driver.start(core, storeOf(done, pages), []);
   return { done, fatal, core, driver };
@@ -92,6 +99,21 @@ describe('a turn', () => {
       'stream flushed',
       'status',
     ]);
+  });
+
+  it('C141: that has taken long ends, and the rest comes in the next one, in order, before what was posted meanwhile', async () => {
+    let again: (() => void) | undefined;
+    const script = (event: PeerEvent) => {
+      if (event.kind === 'heard' && event.attachment === 1) again?.();
+      return [];
+    };
+    const { core, driver } = setUp(script, undefined, undefined, 0);
+    again = () => driver.post({ kind: 'stop' });
+    driver.post({ kind: 'heard', attachment: 1 });
+    driver.post({ kind: 'heard', attachment: 2 });
+    await vi.waitFor(() => expect(core.seen).toContain('stop'));
+    const first = core.seen.indexOf('heard');
+    expect(core.seen.slice(first, first + 5)).toEqual(['heard', 'turnEnded', 'heard', 'turnEnded', 'stop']);
   });
 
   it('carries out actions in the order in which they were asked for', async () => {

@@ -2,14 +2,15 @@
  * Owns one core: feeds it events one at a time, carries its actions out in order, and reports every completion. It
  * decides nothing: what must wait for the disk is the core's to know.
  *
- * Events gather until the loop has read all that is at hand; then one turn takes them all, says `turnEnded`, and each
- * connection gets one write. A broken invariant ends the member (C167): `onFatal` is called once and nothing happens
+ * Events gather until the loop has read all that is at hand; then one turn takes them all, if they don't take too long, says
+ * `turnEnded`, and each connection gets one write. A broken invariant ends the member (C167): `onFatal` is called once and nothing happens
  * after it. A failed disk ends the run of a core; another one may be started in its place.
  */
 import type { MemberStatus, Now, PeerAction, PeerEvent } from '@quorate/core';
 import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
 import type { MemberStore, StoreEvents } from '@quorate/storage';
 import { Calls } from './calls.ts';
+import { Intake } from './intake.ts';
 import type { Log } from './logging.ts';
 import type { Links } from './peers/links.ts';
 import { StateSender } from './state-sender.ts';
@@ -32,7 +33,7 @@ export interface Attachment {
 }
 
 export interface DriverOptions {
-  readonly links: Pick<Links, 'send' | 'flush' | 'close' | 'get'>;
+  readonly links: Pick<Links, 'send' | 'flush' | 'close' | 'get' | 'hold'>;
   readonly log: Log;
   /** Called once when the member cannot go on; the process must end. */
   readonly onFatal: (reason: string) => void;
@@ -44,10 +45,18 @@ export interface DriverOptions {
   readonly onStatus: () => void;
   /** `stop` has been answered. */
   readonly onStopped: () => void;
+  /** A turn begins no other event after this time, ms; TURN_MS. */
+  readonly turnMs?: number;
 }
 
 /** Events of one turn; what is beyond waits for the next one, so that answers are not held back. */
 const TURN_EVENTS_MAX = 4_096;
+
+/**
+ * Nor does a turn begin another event after this time, ms: what is done with one may take a hundred times as long as with
+ * another, and the loop has more to do than turns.
+ */
+const TURN_MS = 5;
 
 /** The core is told that time has passed this often, ms. */
 const TICK_MS = 50;
@@ -64,7 +73,7 @@ export class Driver {
   /** Attachments that were answered in this turn. */
   readonly #answered = new Set<Attachment>();
   #stateSender: StateSender | undefined;
-  #queue: PeerEvent[] = [];
+  readonly #intake: Intake;
   #core: Core | undefined;
   #store: MemberStore | undefined;
   #isScheduled = false;
@@ -77,6 +86,7 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.#options = options;
+    this.#intake = new Intake(options.links);
   }
 
   /** What the next store reports goes here; from now on no earlier one is listened to. */
@@ -100,7 +110,7 @@ export class Driver {
    * first: it knows of none. `first` are the actions that recovery gave.
    */
   start(core: Core, store: MemberStore, first: readonly PeerAction[]): void {
-    this.#queue = this.#queue.filter(({ kind }) => !STORE_EVENTS.has(kind));
+    this.#intake.filter(({ kind }) => !STORE_EVENTS.has(kind));
     this.#core = core;
     this.#store = store;
     this.#stateSender = this.#newStateSender(store);
@@ -118,7 +128,7 @@ export class Driver {
   /** Hands an event to the core, in the next turn. */
   post(event: PeerEvent): void {
     if (this.#isOver) return;
-    this.#queue.push(event);
+    this.#intake.push(event);
     this.#schedule();
   }
 
@@ -150,7 +160,7 @@ export class Driver {
   /** Nothing happens after this. Idempotent. */
   halt(): void {
     this.#isOver = true;
-    this.#queue = [];
+    this.#intake.clear();
     clearInterval(this.#ticker);
   }
 
@@ -172,19 +182,19 @@ export class Driver {
     this.#isScheduled = false;
     if (this.#isOver) return;
     this.#guard(() => this.#runTurn());
-    if (this.#queue.length > 0) this.#schedule();
+    if (this.#intake.length > 0) this.#schedule();
   };
 
   #runTurn(): void {
     const now = readClocks();
-    let events = this.#queue;
-    if (events.length > TURN_EVENTS_MAX) {
-      this.#queue = events.slice(TURN_EVENTS_MAX);
-      events = events.slice(0, TURN_EVENTS_MAX);
-    } else this.#queue = [];
-    for (const event of events) {
+    // What is posted meanwhile waits for the next turn.
+    const { turnMs = TURN_MS } = this.#options;
+    for (let left = Math.min(this.#intake.length, TURN_EVENTS_MAX); left > 0; left--) {
+      const event = this.#intake.shift();
+      if (event === undefined) break;
       this.#step(event, now);
       if (this.#isOver) return;
+      if (performance.now() - now.monotonicMs >= turnMs) break;
     }
     this.#step({ kind: 'turnEnded' }, now);
     if (this.#isOver) return;

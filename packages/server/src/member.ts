@@ -107,6 +107,7 @@ export class Member {
         flush: () => this.#links?.flush(),
         close: (sid, link, reason) => this.#links?.close(sid, link, reason),
         get: (sid, link) => this.#links?.get(sid, link),
+        hold: (sid, link, isHeld) => this.#links?.hold(sid, link, isHeld),
       },
       log: this.#log.child('core'),
       onFatal: (reason) => this.#fatal(reason),

@@ -2,13 +2,14 @@
  * Sends streams of the state database to learners: pages are read from the store as fast as the link takes them, so that
  * a snapshot of any size needs little memory and does not close the link that it goes over.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { PeerAction, PeerEvent } from '@quorate/core';
 import { type MemberStore, reasonOf } from '@quorate/storage';
 import type { Link } from './peers/link.ts';
 import type { Links } from './peers/links.ts';
 
-/** Bytes of one page, about. */
-const PAGE_BYTES = 256 * 1024;
+/** Bytes of one page, about: neither reading it here nor taking it there may hold a loop for long. Each is one synced write there. */
+const PAGE_BYTES = 96 * 1024;
 
 /** Pages are read ahead until this much waits on the link. */
 const QUEUE_BYTES = 1024 * 1024;
@@ -59,6 +60,8 @@ export class StateSender {
           break;
         }
         if (link.queuedBytes > QUEUE_BYTES) await drained(link);
+        // A page that LevelDB has at hand comes at once: others have their turns in between.
+        await setImmediate();
       }
     } catch (error) {
       if (!this.#closed.has(stream)) this.#post({ kind: 'stateFailed', stream, reason: reasonOf(error) });

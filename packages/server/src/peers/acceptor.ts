@@ -91,6 +91,8 @@ export class Acceptor {
       write: (out, written) => {
         call.write(out, written);
       },
+      pause: () => call.pause(),
+      resume: () => call.resume(),
       destroy: () => this.#cut(call.getPeer()),
     });
   }

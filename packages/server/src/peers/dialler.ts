@@ -157,6 +157,8 @@ export class Dialler {
       write: (out, written) => {
         call.write(out, written);
       },
+      pause: () => call.pause(),
+      resume: () => call.resume(),
       destroy: () => call.cancel(),
     });
   }

@@ -10,9 +10,15 @@ import { decodeFrame } from './decode.ts';
 import { encodeMessage } from './encode.ts';
 import { PIECE_BYTES, splitMessage } from './split.ts';
 
+/** Bytes of gathered messages in one frame, about: it is read in one go. A single message may be longer. */
+const FRAME_BYTES = 128 * 1024;
+
 /** The stream of gRPC under a link: the same on both sides for what is needed of it. */
 export interface LinkStream {
   write(frame: Buffer, written: (error?: Error | null) => void): void;
+  /** Stops to read frames. The flow control of HTTP/2 stops the other side before much waits here. */
+  pause(): void;
+  resume(): void;
   /** Ends it at once; what was not sent is lost. */
   destroy(): void;
 }
@@ -106,6 +112,13 @@ export class Link {
     for (const message of messages) this.#events.message(this, message);
   }
 
+  /** Stops to read from the other side, or goes on. Its end is not seen while it is held, a broken connection is. */
+  hold(isHeld: boolean): void {
+    if (this.#isClosed) return;
+    if (isHeld) this.#stream.pause();
+    else this.#stream.resume();
+  }
+
   /** Ends the link. Idempotent. */
   close(reason: string): void {
     if (this.#isClosed) return;
@@ -128,7 +141,7 @@ export class Link {
     const gathered = this.#gathered;
     let count = 0;
     let bytes = 0;
-    while (count < gathered.length && (count === 0 || bytes < PIECE_BYTES)) bytes += gathered[count++]?.length ?? 0;
+    while (count < gathered.length && (count === 0 || bytes < FRAME_BYTES)) bytes += gathered[count++]?.length ?? 0;
     const taken = count === gathered.length ? gathered : gathered.slice(0, count);
     this.#gathered = count === gathered.length ? [] : gathered.slice(count);
     this.#gatheredBytes -= bytes;

@@ -95,6 +95,27 @@ describe('a link', () => {
     );
   });
 
+  it('that is held is not read, whatever the other side sends, until it goes on; nothing is lost', async () => {
+    const [one, two] = await pair();
+    await linked(one, two);
+    two.links.hold(1, 1, true);
+    const sent = Array.from({ length: 300 }, (_, index) => ack(BigInt(index)));
+    for (const message of sent) {
+      one.links.send(2, 1, message);
+      one.links.flush();
+    }
+    // The other direction goes on meanwhile.
+    two.links.send(1, 1, ack(7n));
+    two.links.flush();
+    await vi.waitFor(() => expect(one.messages).toEqual([ack(7n)]));
+    expect(two.messages).toEqual([]);
+    two.links.hold(1, 1, false);
+    await vi.waitFor(() => expect(two.messages).toEqual(sent));
+    // One that is gone, or another one, is nothing to hold.
+    two.links.hold(1, 99, true);
+    two.links.hold(3, 1, true);
+  });
+
   it('drops what is sent on a link that is not the current one', async () => {
     const [one, two] = await pair();
     await linked(one, two);

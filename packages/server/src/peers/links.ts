@@ -108,6 +108,11 @@ export class Links {
     return this.#get(sid, number);
   }
 
+  /** Stops to read from the link, or goes on; see Link. Nothing when it is not the current one. */
+  hold(sid: Sid, number: number, isHeld: boolean): void {
+    this.#get(sid, number)?.hold(isHeld);
+  }
+
   close(sid: Sid, number: number, reason: string): void {
     this.#get(sid, number)?.close(reason);
   }
