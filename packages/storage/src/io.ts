@@ -141,5 +141,5 @@ export function* scanAll(
   }
 }
 
-/** How much a scan asks for at a time, bytes. */
-const SCAN_BYTES = 1024 * 1024;
+/** How much a scan asks for at a time, bytes: what is done with it is done in one go. */
+const SCAN_BYTES = 256 * 1024;

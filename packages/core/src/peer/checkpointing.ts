@@ -15,7 +15,7 @@ export interface CheckpointingOptions {
 }
 
 /** Bytes of one part: small enough not to be felt between two turns. */
-const PART_BYTES = 256 * 1024;
+const PART_BYTES = 64 * 1024;
 
 type Course =
   | { readonly kind: 'idle' }
