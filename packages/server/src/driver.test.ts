@@ -102,13 +102,13 @@ describe('a turn', () => {
   });
 
   it('C141: that has taken long ends, and the rest comes in the next one, in order, before what was posted meanwhile', async () => {
-    let again: (() => void) | undefined;
+    const late: { post?: () => void } = {};
     const script = (event: PeerEvent) => {
-      if (event.kind === 'heard' && event.attachment === 1) again?.();
+      if (event.kind === 'heard' && event.attachment === 1) late.post?.();
       return [];
     };
     const { core, driver } = setUp(script, undefined, undefined, 0);
-    again = () => driver.post({ kind: 'stop' });
+    late.post = () => driver.post({ kind: 'stop' });
     driver.post({ kind: 'heard', attachment: 1 });
     driver.post({ kind: 'heard', attachment: 2 });
     await vi.waitFor(() => expect(core.seen).toContain('stop'));
