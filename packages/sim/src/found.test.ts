@@ -10,6 +10,11 @@ const FOUND: readonly (readonly [seed: number, commit: string, what: string])[] 
   [4325, '12c0506', 'the same move, where the new write had been refused by the tree'],
   [7, '0ceb280', 'a leader that was cut off said that a session had ended, of which the close was never committed'],
   [238, '0ceb280', 'the same'],
+  [
+    2001862,
+    '6837d76',
+    'power lost behind a cut of the log, and the end of what was left lost with it: nothing told of it',
+  ],
 ];
 
 test.each(FOUND)('seed %i, at %s: %s', { timeout: 120_000 }, (seed) => {

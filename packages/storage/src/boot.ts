@@ -42,7 +42,7 @@ export interface BootOptions {
 }
 
 /** State number and generation of a store that has just been made. */
-const FIRST_HEAD = { generation: 0n, state: 1 };
+const FIRST_HEAD = { generation: 0n, state: 1, floor: ZERO_ZXID };
 
 /** Opens the log and the current state database. Throws StorageError: DAMAGED, WRONG_CLUSTER, WRONG_SID. */
 export function* boot(options: BootOptions): Plan<DiskState> {

@@ -252,6 +252,24 @@ describe('the log database', () => {
     await expectDamage(harness, /it is of generation 0, its lower bound of 1: it is older than what was acknowledged/);
   });
 
+  it('is damage when it loses what a cut has left, though nothing else was noted since (sim seed 2001862)', async () => {
+    await filled('closed');
+    const harness = await changed(async () => {});
+    const rig = await Rig.open(harness);
+    await rig.done({ kind: 'truncate', after: z(1, 33) });
+    await rig.close();
+    // As if power had been lost right behind the cut: bound and watermark are those of before.
+    for (const name of ['state-1', 'WATERMARK']) {
+      await rm(join(harness.directory, name), { recursive: true });
+      await cp(join(original.directory, name), join(harness.directory, name), { recursive: true });
+    }
+    const shorter = levelHarnessAt(join(parent, 'shorter'));
+    await cp(harness.directory, shorter.directory, { recursive: true });
+    expect((await expectStart(harness)).summary.lastZxid).toBe(z(1, 33));
+    await rewritten('log', LOG_RANGE, (pairs) => pairs.slice(0, -1))(shorter.directory);
+    await expectDamage(shorter, /acknowledged records are lost: it ends at .*, expected 0x100000021 or later/);
+  });
+
   it('is damage when the epochs are older than what was acknowledged', async () => {
     await filled('closed');
     const harness = await changed(async () => {});

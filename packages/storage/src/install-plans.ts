@@ -45,7 +45,7 @@ export function* installCommit(disk: DiskState, zxid: Zxid): Plan {
     );
   }
   const replaced = disk.stateDb;
-  const head = { generation: disk.head.generation + 1n, state: incoming };
+  const head = { generation: disk.head.generation + 1n, state: incoming, floor: zxid };
   const bound = { zxid, generation: head.generation };
   const meta: KvOp[] = [
     { key: CHECKPOINT_KEY, value: packCheckpoint(zxid) },

@@ -34,6 +34,11 @@ export class LogIndex {
     return this.count === 0 ? undefined : this.#spans.at(-1);
   }
 
+  /** The newest entry but for the `count` newest. */
+  newestBut(count: number): EntrySpan | undefined {
+    return count < this.count ? this.#spans.at(-1 - count) : undefined;
+  }
+
   /** The oldest entry. */
   get oldestSpan(): EntrySpan | undefined {
     return this.#spans[this.#start];

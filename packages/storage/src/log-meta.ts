@@ -5,13 +5,14 @@
  * | key | body |
  * | --- | ---- |
  * | `i` | sid (4), cluster id (UTF-8, the rest) |
- * | `h` | generation (8), number of the current state database (4) |
+ * | `h` | generation (8), number of the current state database (4), end of the log when the generation began (8) |
  * | `e` | acceptedEpoch (4), currentEpoch (4), right to vote (1): 0 unformed, 1 recovering, 2 held |
  *
  * The generation rises, in the same atomic write, whenever the log loses acknowledged records on purpose (truncate,
- * install): a lower bound that was noted under an earlier generation (state-format.ts) then no longer holds.
+ * install): a lower bound that was noted under an earlier generation (state-format.ts) then no longer holds. The end of what is
+ * left is in the same write, so that there is a bound from the first moment of the new one.
  */
-import { ByteReader, ByteWriter, DecodeError, EPOCH_MAX, type Epoch } from '@quorate/protocol';
+import { ByteReader, ByteWriter, DecodeError, EPOCH_MAX, type Epoch, toZxid, type Zxid } from '@quorate/protocol';
 import type { StoreIdentity, VoteRight } from './contract.ts';
 import { DamageError, seal, unseal } from './sealed.ts';
 
@@ -23,6 +24,8 @@ export const EPOCHS_KEY: Uint8Array = Uint8Array.of(0x65);
 export interface Head {
   readonly generation: bigint;
   readonly state: number;
+  /** End of the log when this generation began: a lower bound of what is there. */
+  readonly floor: Zxid;
 }
 
 export interface Epochs {
@@ -49,11 +52,15 @@ export function unpackIdentity(key: Uint8Array, value: Uint8Array): StoreIdentit
 }
 
 export function packHead(head: Head): Uint8Array {
-  return seal(HEAD_KEY, new ByteWriter(16).u64(head.generation).u32(head.state).finish());
+  return seal(HEAD_KEY, new ByteWriter(24).u64(head.generation).u32(head.state).u64(head.floor).finish());
 }
 
 export function unpackHead(value: Uint8Array): Head {
-  return parse(HEAD_KEY, value, (reader) => ({ generation: reader.u64(), state: reader.u32() }));
+  return parse(HEAD_KEY, value, (reader) => ({
+    generation: reader.u64(),
+    state: reader.u32(),
+    floor: readZxid(reader.u64()),
+  }));
 }
 
 export function packEpochs(epochs: Epochs): Uint8Array {
@@ -87,5 +94,14 @@ export function parse<T>(key: Uint8Array, value: Uint8Array, read: (reader: Byte
   } catch (thrown) {
     if (thrown instanceof DecodeError) throw new DamageError(`it cannot be read: ${thrown.message}`);
     throw thrown;
+  }
+}
+
+/** A number read from disk. Throws DamageError when it is no zxid. */
+export function readZxid(value: bigint): Zxid {
+  try {
+    return toZxid(value);
+  } catch {
+    throw new DamageError(`0x${value.toString(16)} is not a zxid`);
   }
 }

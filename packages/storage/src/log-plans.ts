@@ -104,7 +104,8 @@ function spanOf(entry: LogEntry, op: { readonly value: Uint8Array }): EntrySpan 
 
 /**
  * Drops everything after `after` in one atomic write: whole entries are deleted, the one on the boundary is written again
- * without its end. The generation rises in the same write, so that the lower bound of before does not accuse the new log.
+ * without its end. The generation rises in the same write, so that the lower bound of before does not accuse the new log, and
+ * the new end is named in it, so that a loss of what was kept does not pass for the cut.
  */
 export function* truncate(disk: DiskState, after: Zxid): Plan {
   if (after < disk.checkpointZxid) {
@@ -119,7 +120,8 @@ export function* truncate(disk: DiskState, after: Zxid): Plan {
   }
   const boundary = dropped[0] as EntrySpan;
   const kept = boundary.first <= after ? yield* shortened(boundary, after) : undefined;
-  const head = { generation: disk.head.generation + 1n, state: disk.head.state };
+  const floor = kept?.span.last ?? disk.log.newestBut(dropped.length)?.last ?? disk.checkpointZxid;
+  const head = { generation: disk.head.generation + 1n, state: disk.head.state, floor };
   const ops: KvOp[] = dropped.map(({ first }) => ({ key: logKey(first), value: undefined }));
   if (kept !== undefined) ops[0] = kept.op;
   ops.push({ key: HEAD_KEY, value: packHead(head) });
@@ -127,7 +129,7 @@ export function* truncate(disk: DiskState, after: Zxid): Plan {
   disk.log.dropNewest(dropped.length);
   if (kept !== undefined) disk.log.push(kept.span);
   disk.head = head;
-  disk.lastZxid = disk.log.newest?.last ?? disk.checkpointZxid;
+  disk.lastZxid = floor;
   assert(
     disk.lastZxid >= disk.checkpointZxid,
     () => `S2: truncated to ${formatZxid(disk.lastZxid)}, before the checkpoint`,

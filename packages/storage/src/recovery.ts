@@ -65,8 +65,10 @@ export function stateRecords(pairs: readonly KvPair[], place: string, db: DbName
 function* readLog(disk: DiskState, place: string, sink: RecoverySink): Plan<LogEnd> {
   const bound = yield* meta(place, disk.stateDb, { key: BOUND_KEY, name: 'lower bound', unpack: unpackBound });
   const { checkpointZxid } = disk;
-  const bounds = disk.watermark === undefined ? [bound] : [bound, disk.watermark];
-  const verifier = new LogVerifier({ checkpointZxid, generation: disk.head.generation, bounds });
+  const { generation, floor } = disk.head;
+  const bounds = [bound, { generation, zxid: floor }];
+  if (disk.watermark !== undefined) bounds.push(disk.watermark);
+  const verifier = new LogVerifier({ checkpointZxid, generation, bounds });
   try {
     if (disk.watermark !== undefined) checkEpochs(disk.epochs, disk.watermark);
     yield* scanAll('log', LOG_RANGE, (pairs) => {

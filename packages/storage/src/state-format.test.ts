@@ -72,7 +72,8 @@ describe('records of the store itself', () => {
         (zxid, generation, n, text) => {
           expect(unpackCheckpoint(packCheckpoint(zxid))).toBe(zxid);
           expect(unpackBound(packBound({ zxid, generation }))).toEqual({ zxid, generation });
-          expect(unpackHead(packHead({ generation, state: n }))).toEqual({ generation, state: n });
+          const head = { generation, state: n, floor: zxid };
+          expect(unpackHead(packHead(head))).toEqual(head);
           const identity = { sid: n, clusterId: text };
           expect(unpackIdentity(IDENTITY_KEY, packIdentity(IDENTITY_KEY, identity))).toEqual(identity);
         },

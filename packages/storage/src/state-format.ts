@@ -10,10 +10,10 @@
  * | any other | CRC-32 (4) of key and value, then the value |
  */
 import { crc32 } from 'node:zlib';
-import { ByteWriter, toZxid, type Zxid } from '@quorate/protocol';
+import { ByteWriter, type Zxid } from '@quorate/protocol';
 import type { StateRecord } from './contract.ts';
 import type { KvOp } from './io.ts';
-import { parse } from './log-meta.ts';
+import { parse, readZxid } from './log-meta.ts';
 import { DamageError, hex32, seal } from './sealed.ts';
 
 const META = 0;
@@ -79,12 +79,4 @@ export function keyText(key: Uint8Array): string {
     text += byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`;
   }
   return key.length > 64 ? `${text}…` : text;
-}
-
-function readZxid(value: bigint): Zxid {
-  try {
-    return toZxid(value);
-  } catch {
-    throw new DamageError(`0x${value.toString(16)} is not a zxid`);
-  }
 }
