@@ -189,6 +189,11 @@ export class DiskDrive {
     if (this.#store !== undefined) this.#pump(this.#store);
   }
 
+  /** Its work takes longer than it would, or does not go on. */
+  get isSlow(): boolean {
+    return this.#isStalled || this.slowness > 1;
+  }
+
   /** How long the next read takes, µs. */
   readUs(): number {
     return this.#options.random.between(10, this.#options.knobs.readMaxUs) * this.slowness;

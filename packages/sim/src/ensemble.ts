@@ -71,12 +71,13 @@ export class Ensemble {
       struck: (fault, what) => this.observe({ kind: 'struck', fault, what }),
     });
     this.#addClients(options.decisions);
-    this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers });
+    const clocks = { tickMs: knobs.timing.tickMs, driftMax: knobs.member.driftMax };
+    this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers, clocks });
   }
 
   readonly observe = (observation: Observation): void => {
     this.#watch?.(this.schedule.nowUs, observation);
-    this.judge.observe(observation);
+    this.judge.observe(observation, this.schedule.nowUs);
   };
 
   /** Members come up one after the other, clients begin, faults begin. A member that is late comes up at the heal at last. */
@@ -103,6 +104,7 @@ export class Ensemble {
       random: random.fork('front'),
       observe,
       deliver: (event) => this.members.get(sid)?.deliver(event),
+      isSlow: () => drive.isSlow,
       clockMs: () => this.members.get(sid)?.clockMs ?? 0,
     });
     const { wallSkewMaxMs, driftMax } = knobs.member;

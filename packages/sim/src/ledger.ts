@@ -6,7 +6,7 @@
 import { decodeTxn, type LogRecord, type Txn, type VoteRight } from '@quorate/core';
 import { type Epoch, formatZxid, type Sid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { CallBook } from './calls.ts';
-import type { Observation } from './observation.ts';
+import type { ClocksView, Observation } from './observation.ts';
 import { ShadowLog } from './shadow-log.ts';
 
 /** A txn as it was logged first, wherever that was. */
@@ -36,6 +36,9 @@ export interface MemberRecord {
 }
 
 export class Ledger {
+  /** Virtual time of the present observation, µs. */
+  nowUs = 0;
+  clocks: ClocksView = { tickMs: 0, driftMax: 0 };
   readonly voters: Sid[] = [];
   readonly observers: Sid[] = [];
   readonly members = new Map<Sid, MemberRecord>();
@@ -75,6 +78,7 @@ export class Ledger {
       case 'ensemble':
         this.voters.push(...observation.voters);
         this.observers.push(...observation.observers);
+        this.clocks = observation.clocks;
         for (const sid of [...observation.voters, ...observation.observers]) {
           this.members.set(sid, {
             sid,

@@ -164,10 +164,18 @@ export class MemberRun {
       const event = this.#inbox.shift();
       if (event === undefined) break;
       if (event.kind === 'tick') this.#hasTick = false;
+      this.#showTold(event);
       for (const seen of this.#options.plant?.event?.(event, this.#site) ?? [event]) this.#step(seen);
     }
     this.#step({ kind: 'turnEnded' });
     if (!this.isOver) this.#showStatus();
+  }
+
+  #showTold(event: PeerEvent): void {
+    if (event.kind !== 'peerMessage' || event.message.kind !== 'touch') return;
+    const { network, sid, observe } = this.#around;
+    if (!network.isCurrent(sid, event.sid, event.link)) return;
+    observe({ kind: 'told', sid, from: event.sid, sessions: event.message.sessions });
   }
 
   /** Most turns change nothing that anybody looks at. */
@@ -180,7 +188,8 @@ export class MemberRun {
 
   #step(event: PeerEvent): void {
     if (this.isOver) return;
-    const now = { monotonicMs: this.clockMs, wallMs: this.#around.clock.wallMs };
+    const time = { monotonicMs: this.clockMs, wallMs: this.#around.clock.wallMs };
+    const now = this.#options.plant?.now?.(time, event, this.#site) ?? time;
     let actions: readonly PeerAction[];
     try {
       actions = this.#options.peer.step(event, now);

@@ -2,7 +2,7 @@
  * One member over all its runs: started from what its disk holds through the shipping recovery, crashed, paused, and
  * started again. What a run does is in member-run.ts.
  */
-import { type LogRecord, type PeerAction, type PeerEvent, QuorumPeer, Recovery } from '@quorate/core';
+import { type LogRecord, type PeerAction, type PeerEvent, QuorumPeer, Recovery, type StateRecord } from '@quorate/core';
 import { firstSessionId, type Sid } from '@quorate/protocol';
 import { type SimStore, StorageError } from '@quorate/storage/testing';
 import { CLOCK_START_MS } from './clock.ts';
@@ -73,12 +73,13 @@ export class Member {
     this.#runs += 1;
     const number = this.#runs;
     try {
-      const { peer, actions, disk, store } = this.#open(number);
+      const plant = this.#options.plant?.();
+      const { peer, actions, disk, store } = this.#open(number, plant);
       const run = new MemberRun(this.#around, {
         number,
         peer,
         store,
-        plant: this.#options.plant?.(),
+        plant,
         failed: (error) => this.#failed(number, error),
         crash: () => {
           this.crash(random.chance(0.7));
@@ -186,17 +187,17 @@ export class Member {
   }
 
   /** What is damaged is set aside, as the server does it. */
-  #open(number: number): Opened {
+  #open(number: number, plant: Plant | undefined): Opened {
     try {
-      return this.#recover(number);
+      return this.#recover(number, plant);
     } catch (thrown) {
       if (!(thrown instanceof StorageError) || thrown.code !== 'DAMAGED') throw thrown;
       this.#around.drive.setAside(thrown.message);
-      return this.#recover(number);
+      return this.#recover(number, plant);
     }
   }
 
-  #recover(number: number): Opened {
+  #recover(number: number, plant: Plant | undefined): Opened {
     const { sid, drive, random, clock, observe } = this.#around;
     const { knobs } = this.#options;
     const { wallMs } = clock;
@@ -213,13 +214,16 @@ export class Member {
     });
     const store = drive.open((event) => this.deliver(event));
     const log: LogRecord[] = [];
+    const state: StateRecord[] = [];
     const { checkpointZxid, acceptedEpoch, currentEpoch, voteRight, committed, tornTail } = store.recoverNow({
-      state: (records) => inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.state(part)),
-      log: (records) => {
-        log.push(...records);
-        inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
+      state: (records) => {
+        if (plant?.recovered !== undefined) state.push(...records);
+        inParts(records, knobs.member.recoveryRecordsMax, (part) => recovery.state(part));
       },
+      log: (records) => log.push(...records),
     });
+    const read = plant?.recovered?.(log, { tornTail, state }) ?? log;
+    inParts(read, knobs.member.recoveryRecordsMax, (part) => recovery.log(part));
     drive.recovered(voteRight);
     if (tornTail !== undefined) observe({ kind: 'traced', sid, name: 'tornTail', fields: { tornTail } });
     const now = { monotonicMs: CLOCK_START_MS, wallMs };

@@ -38,6 +38,14 @@ export interface DiskView {
   readonly voteRight: VoteRight;
 }
 
+/** How time is measured in the ensemble. */
+export interface ClocksView {
+  /** Width of an expiry bucket, ms. */
+  readonly tickMs: number;
+  /** A member's clock is faster or slower than virtual time by at most this part. */
+  readonly driftMax: number;
+}
+
 /** What a client asks about its session; answered by `attached`, `alive` or an error. */
 export interface SessionOp {
   readonly kind: 'openSession' | 'attachSession' | 'keepAlive';
@@ -58,7 +66,12 @@ export interface CallView {
 
 export type Observation =
   /** The shape of the ensemble: first in every stream. */
-  | { readonly kind: 'ensemble'; readonly voters: readonly Sid[]; readonly observers: readonly Sid[] }
+  | {
+      readonly kind: 'ensemble';
+      readonly voters: readonly Sid[];
+      readonly observers: readonly Sid[];
+      readonly clocks: ClocksView;
+    }
   /** A member came up, for the `run`-th time, with what its disk held. */
   | {
       readonly kind: 'started';
@@ -79,6 +92,8 @@ export type Observation =
   | { readonly kind: 'checkpointed'; readonly sid: Sid; readonly zxid: Zxid }
   /** A member sent a message (it may still be lost). */
   | { readonly kind: 'sent'; readonly from: Sid; readonly run: number; readonly to: Sid; readonly message: PeerMessage }
+  /** A member takes in, on a link that stands, that another one has heard from the clients of these sessions. */
+  | { readonly kind: 'told'; readonly sid: Sid; readonly from: Sid; readonly sessions: readonly SessionId[] }
   | { readonly kind: 'called'; readonly call: CallView }
   | { readonly kind: 'answered'; readonly callId: number; readonly answer: Answer }
   /** The client cannot get an answer any more: its stream, its member or its session is gone. */

@@ -73,3 +73,10 @@ test('a cut below what was applied is a violation', () => {
   const history = [logged([1, 2], one, two), applied(1, at(2)), issued(1, { kind: 'truncate', after: at(1) })];
   expect(() => check(new AgreementChecker(), history)).toThrow('though it has applied 0x100000002');
 });
+
+test('a cut of what is committed is a violation, though this member has not applied it', () => {
+  const history = [logged([1, 2, 3], refusal(at(1)), refusal(at(2))), issued(3, { kind: 'truncate', after: at(1) })];
+  check(new AgreementChecker(), history);
+  const known = [...history.slice(0, 1), applied(1, at(2)), ...history.slice(1)];
+  expect(() => check(new AgreementChecker(), known)).toThrow('though 0x100000002 is committed');
+});

@@ -4,7 +4,7 @@
  * goes back. A commit point is never ahead of the log. Source: Zab paper, "total order" and "agreement".
  * Not verified here: that enough disks hold it (quorum-durability), that the trees are equal (equal-digest).
  */
-import { formatZxid } from '@quorate/protocol';
+import { formatZxid, type Sid, type Zxid } from '@quorate/protocol';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
@@ -17,14 +17,24 @@ export class AgreementChecker implements Checker {
     const [conflict] = ledger.conflicts;
     if (conflict !== undefined) violated(this, conflict);
     if (observation.kind === 'issued' && observation.command.kind === 'truncate') {
-      const { after } = observation.command;
-      const { applied } = ledger.member(observation.sid);
-      if (after < applied) {
-        violated(
-          this,
-          `member ${observation.sid} cuts its log after ${formatZxid(after)} though it has applied ${formatZxid(applied)}`,
-        );
-      }
+      this.#checkCut(observation.sid, observation.command.after, ledger);
+    }
+  }
+
+  /** A leader's history holds all that is committed, so nobody has to give up any of it. */
+  #checkCut(sid: Sid, after: Zxid, { members, committed, tip }: Ledger): void {
+    const member = members.get(sid);
+    if (member === undefined || after >= tip) return;
+    const { applied, durable } = member;
+    if (after < applied) {
+      violated(
+        this,
+        `member ${sid} cuts its log after ${formatZxid(after)} though it has applied ${formatZxid(applied)}`,
+      );
+    }
+    const lost = committed.findLast((zxid) => zxid > after && durable.has(zxid));
+    if (lost !== undefined) {
+      violated(this, `member ${sid} cuts its log after ${formatZxid(after)} though ${formatZxid(lost)} is committed`);
     }
   }
 }

@@ -15,8 +15,10 @@ import { PromiseDurableChecker } from './promise-durable.ts';
 import { QuorumDurabilityChecker } from './quorum-durability.ts';
 import { RealTimeChecker } from './real-time.ts';
 import { RecoveryChecker } from './recovery.ts';
+import { SessionExpiryChecker } from './session-expiry.ts';
 import { SessionFateChecker } from './session-fate.ts';
 import { SessionOrderChecker } from './session-order.ts';
+import { VoteGrantChecker } from './vote-grant.ts';
 import { VoteRightChecker } from './vote-right.ts';
 
 /** New checkers for one run. */
@@ -30,6 +32,7 @@ export function allCheckers(): readonly Checker[] {
     new PrimaryOrderChecker(),
     new QuorumDurabilityChecker(),
     new VoteRightChecker(),
+    new VoteGrantChecker(),
     new EqualDigestChecker(),
     new OneAnswerChecker(),
     new SessionOrderChecker(),
@@ -37,6 +40,7 @@ export function allCheckers(): readonly Checker[] {
     new AcknowledgedWritesChecker(),
     new AnswersFitHistoryChecker(),
     new LinearizableChecker(),
+    new SessionExpiryChecker(),
     new SessionFateChecker(),
     new NoFailureChecker(),
     new LivenessChecker(),

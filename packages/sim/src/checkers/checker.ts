@@ -32,7 +32,9 @@ export class Judge {
     }
   }
 
-  observe(observation: Observation): void {
+  /** `nowUs`: virtual time. */
+  observe(observation: Observation, nowUs = 0): void {
+    this.ledger.nowUs = nowUs;
     this.ledger.note(observation);
     for (const checker of this.#byKind.get(observation.kind) ?? []) checker.observe?.(observation, this.ledger);
   }

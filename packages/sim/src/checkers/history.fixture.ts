@@ -1,5 +1,12 @@
 /** Histories written by hand, for the tests of the checkers: short ways to say what happened, with sensible rest. */
-import { encodeTxn, type LogRecord, type PeerMessage, type StorageCommand, type TxnBody } from '@quorate/core';
+import {
+  encodeTxn,
+  type LogRecord,
+  type Origin,
+  type PeerMessage,
+  type StorageCommand,
+  type TxnBody,
+} from '@quorate/core';
 import {
   type Answer,
   type ErrorCode,
@@ -32,8 +39,10 @@ export function create(path: string, value: string, options: { owner?: SessionId
   return { kind: 'create', path, data: bytes(value), ephemeralOwner: owner, parentCreates: creates };
 }
 
-export function record(zxid: Zxid, body: TxnBody, of: SessionId = NO_SESSION): LogRecord {
-  const txn = { origin: { sid: 1, incarnation: 1, seq: 1 }, session: of, timeMs: 5, body };
+const ANY_ORIGIN: Origin = { sid: 1, incarnation: 1, seq: 1 };
+
+export function record(zxid: Zxid, body: TxnBody, of: SessionId = NO_SESSION, origin = ANY_ORIGIN): LogRecord {
+  const txn = { origin, session: of, timeMs: 5, body };
   return { zxid, payload: encodeTxn(txn) };
 }
 
@@ -41,7 +50,12 @@ export function refusal(zxid: Zxid, code: ErrorCode = 'NO_NODE'): LogRecord {
   return record(zxid, { kind: 'error', code, path: undefined, message: '' });
 }
 
-export const ensemble: Observation = { kind: 'ensemble', voters: [1, 2, 3], observers: [4] };
+export const ensemble: Observation = {
+  kind: 'ensemble',
+  voters: [1, 2, 3],
+  observers: [4],
+  clocks: { tickMs: 20, driftMax: 0.1 },
+};
 
 export function issued(sid: Sid, command: StorageCommand): Observation {
   return { kind: 'issued', sid, command };

@@ -21,9 +21,11 @@ const ended = (isExcused: boolean) =>
 const opens: TxnBody = { kind: 'createSession', timeoutMs: 100, token: new Uint8Array(16) };
 const closes: TxnBody = { kind: 'closeSession', paths: [] };
 
+const BY_LEADER = { sid: 0, incarnation: 0, seq: 0 };
+
 /** These txns of the session are committed. */
 function committed(...bodies: readonly TxnBody[]): History {
-  const records = bodies.map((body, index) => record(at(index + 1), body, mine));
+  const records = bodies.map((body, index) => record(at(index + 1), body, mine, BY_LEADER));
   return [logged([1, 2], ...records), applied(1, at(records.length))];
 }
 
@@ -67,4 +69,11 @@ test('a close that was acknowledged has ended the session', () => {
 test('an ephemeral without its session is a violation', () => {
   const orphan = committed(opens, create('/a', 'x', { owner: mine, creates: 1 }), closes);
   expect(() => run([orphan, attached, ended(true)])).toThrow('is left of session 0x7');
+});
+
+test('a close that its client did not ask for is a violation, unless the leader made it by itself', () => {
+  const closing = record(at(2), closes, mine);
+  const history = [logged([1, 2], record(at(1), opens, mine), closing), applied(1, at(2))];
+  run([history, called(2, { kind: 'closeSession' }, { session: mine })]);
+  expect(() => run(history)).toThrow('its client never asked for it');
 });

@@ -1,9 +1,9 @@
 /**
  * A session ends once, and for a reason: its own request, or silence longer than its timeout. After its end nothing of
  * it takes effect and none of its ephemerals is left; before it, none is taken away but by its own or another's delete.
- * (The txns' exactness is checked by answers-fit-history; here it is who ends, and when.)
+ * (The txns' exactness is checked by answers-fit-history, a leader's patience by session-expiry; here it is who ends.)
  */
-import { formatSessionId, type SessionId } from '@quorate/protocol';
+import { formatSessionId, formatZxid, type SessionId } from '@quorate/protocol';
 import { fateOf } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
@@ -41,12 +41,21 @@ export class SessionFateChecker implements Checker {
   finish(ledger: Ledger): void {
     const model = new TreeModel();
     const ended = new Set<SessionId>();
+    const asked = closesAsked(ledger);
     for (const { zxid, txn } of new WriteIndex(ledger).txns) {
       const { session, body } = txn;
       if (ended.has(session) && body.kind !== 'error') {
         violated(this, `a ${body.kind} of session ${formatSessionId(session)} takes effect after its end`);
       }
-      if (body.kind === 'closeSession') ended.add(session);
+      if (body.kind === 'closeSession') {
+        ended.add(session);
+        if (txn.origin.sid !== 0 && !asked.has(session)) {
+          violated(
+            this,
+            `session ${formatSessionId(session)} was closed at ${formatZxid(zxid)}; its client never asked for it`,
+          );
+        }
+      }
       model.apply(zxid, txn);
     }
     for (const session of this.#dead) {
@@ -72,4 +81,10 @@ export class SessionFateChecker implements Checker {
       }
     }
   }
+}
+
+/** Sessions that their clients wanted closed. */
+function closesAsked({ calls }: Ledger): ReadonlySet<SessionId> {
+  const closes = [...calls.all.values()].filter(({ call }) => call.op.kind === 'closeSession');
+  return new Set(closes.map(({ call }) => call.session));
 }

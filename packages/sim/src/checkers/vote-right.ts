@@ -1,7 +1,7 @@
 /**
  * A voter that may have forgotten what it promised is counted nowhere (architecture §3): it says that it holds the right to vote
  * only when that is on its disk, does not lead without it, and what anybody has applied is held by a quorum of voters that
- * hold the right. How a right is got back is not judged, only that nothing is counted before.
+ * hold the right. How a right is got back is vote-grant's.
  */
 import { formatZxid, type Sid } from '@quorate/protocol';
 import type { Ledger } from '../ledger.ts';

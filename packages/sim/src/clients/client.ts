@@ -36,6 +36,9 @@ export interface Client {
 export function pickFront(random: Random, fronts: readonly Front[], not?: Front): Front | undefined {
   const open = fronts.filter((front) => front.isOpen);
   const others = open.filter((front) => front !== not);
+  const slow = others.filter(({ isSlow }) => isSlow);
+  // Where a disk is slow, a client may come that has seen more.
+  if (slow.length > 0 && random.chance(0.5)) return random.pick(slow);
   const choice = others.length > 0 ? others : open;
   return choice.length === 0 ? undefined : random.pick(choice);
 }

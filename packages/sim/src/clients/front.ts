@@ -39,6 +39,8 @@ export interface FrontOptions {
   readonly observe: (observation: Observation) => void;
   /** Puts an event into the member's queue. */
   readonly deliver: (event: PeerEvent) => void;
+  /** Its disk is behind what it is given. */
+  readonly isSlow: () => boolean;
   /** The member's monotonic clock, ms. */
   readonly clockMs: () => number;
 }
@@ -61,6 +63,11 @@ export class Front {
   constructor(options: FrontOptions) {
     this.sid = options.sid;
     this.#options = options;
+  }
+
+  /** The member's disk is behind what it is given: so may be what it shows. */
+  get isSlow(): boolean {
+    return this.#options.isSlow();
   }
 
   /** Calls that wait for a reply. */

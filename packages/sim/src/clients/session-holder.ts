@@ -40,13 +40,16 @@ export class SessionHolder {
   /** While true, no stream is opened. */
   isSilent = false;
   readonly #options: ClientOptions;
+  readonly #resumed: () => void;
   #session: Session | undefined;
   #stream: Stream | undefined;
   /** The member that it was connected to last: the next one is another. */
   #before: Front | undefined;
 
-  constructor(options: ClientOptions) {
+  /** `resumed` is called when the session goes on, on a new stream. */
+  constructor(options: ClientOptions, resumed: () => void) {
     this.#options = options;
+    this.#resumed = resumed;
   }
 
   get session(): Session | undefined {
@@ -137,8 +140,11 @@ export class SessionHolder {
       (callId, deadlineMs) => ({ kind: 'attachSession', callId, attachment, session, token, lastZxidSeen, deadlineMs }),
       (reply) => {
         isAnswered();
-        if (reply.kind === 'ready') stream.readyUs = this.#options.schedule.nowUs;
-        else if (reply.kind === 'answer') {
+        if (reply.kind === 'ready') {
+          stream.readyUs = this.#options.schedule.nowUs;
+          if (this.#stream === stream) this.#resumed();
+        }
+        if (reply.kind === 'answer') {
           const { result } = reply.answer;
           if (result.kind === 'error' && result.code === 'SESSION_EXPIRED') this.#ended('SESSION_EXPIRED', stream);
           this.#retry(stream);
@@ -180,7 +186,8 @@ export class SessionHolder {
   #lost(stream: Stream): void {
     if (this.#stream !== stream) return;
     this.#stream = undefined;
-    this.#options.schedule.after(this.#options.random.between(1, 40) * MS, () => this.connect());
+    const { random, schedule } = this.#options;
+    schedule.after(random.chance(0.3) ? 0 : random.between(1, 40) * MS, () => this.connect());
   }
 
   #ended(code: 'SESSION_EXPIRED' | undefined, stream: Stream): void {

@@ -22,7 +22,10 @@ export class StreamClient implements Client {
     this.name = options.name;
     this.#options = options;
     this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession: true });
-    this.#holder = new SessionHolder(options);
+    // Whoever had calls waiting makes them as soon as it is back.
+    this.#holder = new SessionHolder(options, () => {
+      if (!this.#isQuiet) this.#work();
+    });
   }
 
   get complaint(): string | undefined {

@@ -13,6 +13,7 @@ import {
   linearizableIgnored,
   sessionFifoBroken,
   staleRead,
+  touchIgnored,
   touchLost,
 } from './client-faults.ts';
 import {
@@ -28,8 +29,34 @@ import {
   truncateIgnored,
   truncateTooLittle,
 } from './disk-faults.ts';
+import { HARMLESS_FAULTS } from './harmless.ts';
+import {
+  adoptionCountsTwice,
+  laggardLeads,
+  oldEpochCommitted,
+  promiseCountsTwice,
+  rightAtOnce,
+  voteUngranted,
+} from './history-faults.ts';
 import { ackCountsTwice, epochInMemory, rightClaimed, rightIgnored, syncFromMemory } from './membership-faults.ts';
 import type { PlantedFault } from './plant.ts';
+import {
+  divergenceIgnored,
+  snapshotMerged,
+  tornTailAccepted,
+  truncateTooMuch,
+  watermarkAhead,
+} from './recovery-faults.ts';
+import {
+  ephemeralKept,
+  expiryEarly,
+  forwardDoubled,
+  liveSessionEnded,
+  lossAsSuccess,
+  seenIgnored,
+  syncNotAwaited,
+  wallClock,
+} from './request-faults.ts';
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ackBeforeFlush,
@@ -60,9 +87,29 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   purgeTooMuch,
   truncateIgnored,
   linearizableIgnored,
+  touchIgnored,
+  laggardLeads,
+  promiseCountsTwice,
+  adoptionCountsTwice,
+  oldEpochCommitted,
+  voteUngranted,
+  rightAtOnce,
+  forwardDoubled,
+  seenIgnored,
+  syncNotAwaited,
+  lossAsSuccess,
+  ephemeralKept,
+  liveSessionEnded,
+  expiryEarly,
+  wallClock,
+  watermarkAhead,
+  truncateTooMuch,
+  snapshotMerged,
+  tornTailAccepted,
+  divergenceIgnored,
 ];
 
-/** The fault of that name, or undefined. */
+/** The fault of that name, harmless or not, or undefined. */
 export function plantedFault(name: string): PlantedFault | undefined {
-  return PLANTED_FAULTS.find((fault) => fault.name === name);
+  return [...PLANTED_FAULTS, ...HARMLESS_FAULTS].find((fault) => fault.name === name);
 }

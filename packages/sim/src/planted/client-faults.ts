@@ -86,6 +86,15 @@ export const touchLost: PlantedFault = {
   }),
 };
 
+/** A leader does not listen when it is told who was heard from. */
+export const touchIgnored: PlantedFault = {
+  name: 'touch-ignored',
+  breaks: 'a leader gives a session its whole timeout from each time it is told of it',
+  plant: () => ({
+    event: (event) => (event.kind === 'peerMessage' && event.message.kind === 'touch' ? [] : [event]),
+  }),
+};
+
 /** A member goes on telling the leader of every session that it ever heard from. */
 export const deadTouched: PlantedFault = {
   name: 'dead-touched',

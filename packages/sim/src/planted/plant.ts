@@ -2,7 +2,7 @@
  * A planted fault: a rule of the product broken on purpose, to prove that the checkers bite. It sits at the border of a
  * member and changes what passes there (events in, actions out), so that the product itself has no switches.
  */
-import type { PeerAction, PeerEvent } from '@quorate/core';
+import type { LogRecord, Now, PeerAction, PeerEvent, StateRecord } from '@quorate/core';
 import type { Sid, Zxid } from '@quorate/protocol';
 import type { StatusView } from '../observation.ts';
 import type { Random } from '../random.ts';
@@ -18,12 +18,23 @@ export interface PlantSite {
   inject(event: PeerEvent): void;
 }
 
+/** What else a disk holds at the start of a run. */
+export interface Recovered {
+  /** What was cut from the end of the log. */
+  readonly tornTail: string | undefined;
+  readonly state: readonly StateRecord[];
+}
+
 /** The fault at one run of one member; a new one is made for each. */
 export interface Plant {
   /** What the core gets to see instead of `event`. */
   event?(event: PeerEvent, site: PlantSite): readonly PeerEvent[];
   /** What is carried out instead of `action`. Tickets of persist actions must go on rising. */
   action?(action: PeerAction, site: PlantSite): readonly PeerAction[];
+  /** The time that the core gets to see with `event`. */
+  now?(now: Now, event: PeerEvent, site: PlantSite): Now;
+  /** The log as the core gets to read it at its start. */
+  recovered?(records: readonly LogRecord[], found: Recovered): readonly LogRecord[];
 }
 
 export interface PlantedFault {

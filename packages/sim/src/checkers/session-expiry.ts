@@ -1,0 +1,85 @@
+/**
+ * No leader ends a session too early: from the beginning of its tenure, and from each time that a member has told it that the
+ * client was heard, the session's whole timeout passes by its clock. Between faults, elections, steps of wall clocks and all.
+ * Half a bucket is allowed for: a leader that stood still puts a word that waited for it at the time before.
+ */
+import { decodeTxn, type StorageCommand, type Txn } from '@quorate/core';
+import {
+  type Epoch,
+  epochOf,
+  formatSessionId,
+  formatZxid,
+  type SessionId,
+  type Sid,
+  type Zxid,
+} from '@quorate/protocol';
+import type { Ledger } from '../ledger.ts';
+import type { Observation } from '../observation.ts';
+import { type Checker, violated } from './checker.ts';
+
+interface Tenure {
+  readonly sid: Sid;
+  readonly epoch: Epoch;
+  readonly sinceUs: number;
+  /** When the leader was told of a session last, µs. */
+  readonly heardUs: Map<SessionId, number>;
+}
+
+const MS = 1_000;
+
+export class SessionExpiryChecker implements Checker {
+  readonly name = 'session-expiry';
+  readonly kinds = ['status', 'told', 'issued'] as const;
+  /** The present or last tenure of each member. */
+  readonly #tenures = new Map<Sid, Tenure>();
+  readonly #timeoutsMs = new Map<SessionId, number>();
+
+  observe(observation: Observation, ledger: Ledger): void {
+    switch (observation.kind) {
+      case 'status': {
+        const { sid, status } = observation;
+        if (status.role !== 'leading' || status.phase !== 'broadcast') return;
+        if (this.#tenures.get(sid)?.epoch === status.epoch) return;
+        this.#tenures.set(sid, { sid, epoch: status.epoch, sinceUs: ledger.nowUs, heardUs: new Map() });
+        break;
+      }
+      case 'told': {
+        const heardUs = this.#tenures.get(observation.sid)?.heardUs;
+        for (const session of observation.sessions) heardUs?.set(session, ledger.nowUs);
+        break;
+      }
+      case 'issued':
+        this.#issued(observation.sid, observation.command, ledger);
+        break;
+      default:
+        break;
+    }
+  }
+
+  /** Only what a leader proposes itself is looked at: it is of its own epoch, and others have it from there. */
+  #issued(sid: Sid, command: StorageCommand, ledger: Ledger): void {
+    const tenure = this.#tenures.get(sid);
+    if (command.kind !== 'append' || tenure === undefined) return;
+    for (const { zxid, payload } of command.records) {
+      if (epochOf(zxid) === tenure.epoch) this.#proposed(tenure, zxid, decodeTxn(payload), ledger);
+    }
+  }
+
+  #proposed(tenure: Tenure, zxid: Zxid, { origin, session, body }: Txn, ledger: Ledger): void {
+    if (body.kind === 'createSession') {
+      this.#timeoutsMs.set(session, body.timeoutMs);
+      tenure.heardUs.set(session, ledger.nowUs);
+    }
+    if (body.kind !== 'closeSession' || origin.sid !== 0) return;
+    const { tickMs, driftMax } = ledger.clocks;
+    const heardUs = tenure.heardUs.get(session) ?? tenure.sinceUs;
+    const silentMs = (ledger.nowUs - heardUs) / MS;
+    const leastMs = ((this.#timeoutsMs.get(session) ?? 0) - tickMs / 2) / (1 + driftMax);
+    if (silentMs < leastMs) {
+      violated(
+        this,
+        `leader ${tenure.sid} of epoch ${tenure.epoch} ends session ${formatSessionId(session)} at ${formatZxid(zxid)}, ${silentMs} ms after it was heard or the tenure began; ${leastMs} ms must pass`,
+      );
+    }
+  }
+}
