@@ -13,7 +13,7 @@ export {
 export type { History, HistoryCall, SeenResult, SeenStat } from './linearizability/history.ts';
 export { type Measured, measureFaults } from './measure-faults.ts';
 export { type Observation, Violation } from './observation.ts';
-export { PLANTED_FAULTS, plantedFault } from './planted/catalogue.ts';
+export { PLANTED_FAULTS, plantedFault, RARE_FAULTS } from './planted/catalogue.ts';
 export type { PlantedFault } from './planted/plant.ts';
 export { Random } from './random.ts';
 export { parseScript, printScript, type Script } from './script.ts';

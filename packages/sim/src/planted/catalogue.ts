@@ -109,6 +109,22 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   divergenceIgnored,
 ];
 
+/** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */
+export const RARE_FAULTS: ReadonlySet<PlantedFault> = new Set([
+  confirmWithoutQuorum,
+  failureIgnored,
+  snapshotTorn,
+  laggardLeads,
+  promiseCountsTwice,
+  adoptionCountsTwice,
+  rightAtOnce,
+  syncNotAwaited,
+  truncateTooMuch,
+  tornTailAccepted,
+  seenIgnored,
+  wallClock,
+]);
+
 /** The fault of that name, harmless or not, or undefined. */
 export function plantedFault(name: string): PlantedFault | undefined {
   return [...PLANTED_FAULTS, ...HARMLESS_FAULTS].find((fault) => fault.name === name);
