@@ -1,6 +1,6 @@
 /**
- * Planted faults that break no rule that anybody could see: something else holds. Each says what, and for how many seeds nothing
- * was found. They are no proof of the checkers; if one is ever found, its reason is wrong.
+ * Planted faults that break no promise about data: something else holds, README.md says what. They are no proof of the checkers;
+ * if a checker of safety ever finds one, the reason given there is wrong.
  */
 import type { PeerAction, PeerEvent } from '@quorate/core';
 import type { PlantedFault } from './plant.ts';
