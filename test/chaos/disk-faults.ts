@@ -12,9 +12,9 @@ function onDisk(
     begin: (ensemble, random) => {
       const sid = random.chance(0.5) ? (ensemble.leader ?? random.pick(ensemble.sids)) : random.pick(ensemble.sids);
       const { about, rules } = draw(random);
-      const { disk } = ensemble.member(sid);
-      disk.set(...rules);
-      return Promise.resolve({ about: `${sid}: ${about}`, end: () => Promise.resolve(disk.clear()) });
+      const member = ensemble.member(sid);
+      member.breakDisk(...rules);
+      return Promise.resolve({ about: `${sid}: ${about}`, end: () => Promise.resolve(member.mendDisk()) });
     },
   };
 }

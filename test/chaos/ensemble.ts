@@ -152,7 +152,7 @@ export class Ensemble implements AsyncDisposable {
     await this.network.heal();
     for (const member of this.members) {
       member.stepClock(0);
-      member.disk.clear();
+      member.mendDisk();
       if (member.isPaused) member.resume();
       member.start();
     }

@@ -33,9 +33,15 @@ export async function readFinalState(
     const all = [...clients, ...readers];
     const open = (): string[] =>
       all.map(({ raw }) => (raw.session.current.state === 'connected' ? raw.session.id.toString(16) : '?'));
+    // Every member knows of every reader, and is asked anew: what was seen a moment ago may count as many dead sessions as
+    // readers have come since.
+    for (const reader of readers) await reader.raw.sync({ timeoutMs: 30_000 });
     await until(
       'only the sessions of living clients are open',
-      () => ensemble.members.every(({ sid }) => ensemble.view(sid)?.sessions === all.length) && !open().includes('?'),
+      async () => {
+        const views = await Promise.all(ensemble.members.map((member) => member.view(10_000)));
+        return views.every((view) => view?.sessions === all.length) && !open().includes('?');
+      },
       SESSIONS_END_WITHIN_MS,
     ).catch((error: unknown) => {
       const counts = ensemble.sids.map((sid) => `member ${sid} has ${ensemble.view(sid)?.sessions}`).join(', ');

@@ -3,11 +3,11 @@
  * It dies with the runner, whatever happens to that. Its log lines and its clock file stand beside its data.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FaultyDisk } from '../faulty-disk/faulty-disk.ts';
+import { FaultyDisk, type Rule } from '../faulty-disk/faulty-disk.ts';
 import type { Network } from './network.ts';
 
 const BIN = fileURLToPath(new URL('../../packages/cli/bin/quorate.mjs', import.meta.url));
@@ -52,6 +52,11 @@ export class MemberProcess {
   readonly disk: FaultyDisk;
   #process: ChildProcess | undefined;
   #isPaused = false;
+  #isDiskBad = false;
+  /** The disk was bad at some moment of this run of the process. */
+  #hadBadDisk = false;
+  /** It did not start, for its disk was bad: as documented, with one line and code 1. */
+  #isToBeStarted = false;
   /** Ends that nobody asked for, in words. */
   readonly unexpected: string[] = [];
 
@@ -89,6 +94,9 @@ export class MemberProcess {
       return `${sid}=${address}:${PEER_PORT};${address}:${GRPC_PORT}`;
     });
     const log = openSync(this.log, 'a');
+    const begin = fstatSync(log).size;
+    this.#hadBadDisk = this.#isDiskBad;
+    this.#isToBeStarted = false;
     const child = spawn(
       'setpriv',
       [
@@ -104,8 +112,29 @@ export class MemberProcess {
     child.once('exit', (code, signal) => {
       if (this.#process !== child) return;
       this.#process = undefined;
+      const hasStarted = readFileSync(this.log).subarray(begin).includes('listens:');
+      if (code === 1 && this.#hadBadDisk && !hasStarted) return this.#notStarted();
       this.unexpected.push(`member ${this.sid} ended by itself with ${signal ?? `code ${code}`}`);
     });
+  }
+
+  /** Its disk obeys these rules, until it is mended. */
+  breakDisk(...rules: readonly Rule[]): void {
+    this.#isDiskBad = true;
+    this.#hadBadDisk = true;
+    this.disk.set(...rules);
+  }
+
+  /** The disk works again; a member that could not start without it is started. */
+  mendDisk(): void {
+    this.#isDiskBad = false;
+    this.disk.clear();
+    if (this.#isToBeStarted) this.start();
+  }
+
+  #notStarted(): void {
+    this.#isToBeStarted = true;
+    if (!this.#isDiskBad) this.start();
   }
 
   /** Its disk obeys the rules of the test; its wall clock follows the file, where libfaketime is installed. */
