@@ -71,7 +71,7 @@ export class Ensemble {
       struck: (fault, what) => this.observe({ kind: 'struck', fault, what }),
     });
     this.#addClients(options.decisions);
-    const clocks = { tickMs: knobs.timing.tickMs, driftMax: knobs.member.driftMax };
+    const clocks = { driftMax: knobs.member.driftMax };
     this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers, clocks });
   }
 

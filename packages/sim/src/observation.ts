@@ -40,8 +40,6 @@ export interface DiskView {
 
 /** How time is measured in the ensemble. */
 export interface ClocksView {
-  /** Width of an expiry bucket, ms. */
-  readonly tickMs: number;
   /** A member's clock is faster or slower than virtual time by at most this part. */
   readonly driftMax: number;
 }

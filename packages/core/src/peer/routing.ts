@@ -16,7 +16,7 @@ import type { Outbox } from './outbox.ts';
 import { upstreamAcross, upstreamOver } from './upstream.ts';
 
 /** What the routing asks of the agreement. */
-export interface RoutingZab extends Omit<DeskHost, 'reply'> {
+export interface RoutingZab extends Omit<DeskHost, 'reply' | 'nowMs'> {
   /** True when that member is a synchronized learner of this leader. */
   isLearner(sid: Sid): boolean;
 }
@@ -225,6 +225,7 @@ export class Routing {
       lastLogged: () => zab.lastLogged(),
       committed: () => zab.committed(),
       confirmLeadership: () => zab.confirmLeadership(),
+      nowMs: () => this.#entry().host.now().monotonicMs,
       isHeld: () => zab.isHeld(),
       reply: (sid, message) => this.#reply(sid, message),
     };

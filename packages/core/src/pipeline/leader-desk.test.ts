@@ -31,6 +31,7 @@ class Leader {
       committed: () => this.tree.lastZxid,
       confirmLeadership: () => ++this.round,
       isHeld: () => this.isHeld,
+      nowMs: () => this.now.monotonicMs,
       reply: (sid: Sid, message: RequestMessage) => void this.replies.push([sid, message]),
     };
     this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3] }, this, host, 0);
@@ -225,6 +226,21 @@ describe('P9: expiry', () => {
       leader.advance(3_000);
     }
     expect(leader.desk.sessionCount).toBe(1);
+  });
+
+  it('counts from the moment in which a session is heard, also when the leader has stood still until then', () => {
+    const leader = new Leader();
+    leader.order(2, OPEN, { session: S });
+    // Where a bucket ends just behind a timeout that begins at the last look at the time.
+    leader.advance(1_950);
+    leader.now.monotonicMs += 1_000;
+    leader.desk.touch([S]);
+    const heardMs = leader.now.monotonicMs;
+    while (leader.desk.sessionCount > 0) {
+      leader.now.monotonicMs += 50;
+      leader.desk.tick(leader.now);
+    }
+    expect(leader.now.monotonicMs - heardMs).toBeGreaterThanOrEqual(4_000);
   });
 
   it('does not end a session that was closed', () => {

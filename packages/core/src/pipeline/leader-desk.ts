@@ -33,6 +33,8 @@ export interface DeskHost {
   /** Last position in this member's log. */
   lastLogged(): Zxid;
   committed(): Zxid;
+  /** Monotonic time of the step that is being taken. */
+  nowMs(): number;
   /** Begins a round that confirms this leadership: `Zab.confirmLeadership`. */
   confirmLeadership(): number;
   /** Nothing may be proposed now, because leadership is being handed over: `Zab.isHandingOver`. */
@@ -107,7 +109,7 @@ export class LeaderDesk {
 
   /** These sessions were heard from. */
   touch(sessions: readonly SessionId[]): void {
-    for (const session of sessions) this.#tracker.touch(session);
+    for (const session of sessions) this.#heard(session);
   }
 
   /**
@@ -172,7 +174,7 @@ export class LeaderDesk {
     const error: ErrorCode | undefined =
       known === undefined || !isSameToken(known.token, token) ? 'SESSION_EXPIRED' : undefined;
     if (error === undefined) {
-      this.#tracker.touch(session);
+      this.#heard(session);
       if (own) this.#own(session, sid);
     }
     const grantedAt = this.#host.lastLogged();
@@ -189,13 +191,20 @@ export class LeaderDesk {
 
   #order(sid: Sid, request: WriteRequest, now: Now): void {
     const { session, attached } = request;
-    if (session !== NO_SESSION) this.#tracker.touch(session);
+    if (session !== NO_SESSION) this.#heard(session);
     const txn = this.#preparation.prepare(request, sid, now.wallMs, this.#ownerFault(sid, request));
     if (attached && isOwnersWrite(txn.body)) this.#adopt(session, sid);
     this.#propose(txn);
     if (txn.body.kind === 'createSession') {
+      this.#tracker.follow(now.monotonicMs);
       this.#tracker.add(session, txn.body.timeoutMs, attached ? sid : undefined);
     } else if (txn.body.kind === 'closeSession') this.#tracker.remove(session);
+  }
+
+  /** Its time begins anew now, not when the time was looked at last: a leader that stood still has not ticked yet. */
+  #heard(session: SessionId): void {
+    this.#tracker.follow(this.#host.nowMs());
+    this.#tracker.touch(session);
   }
 
   #propose(txn: Txn): void {

@@ -27,7 +27,7 @@ export class SessionTracker {
   readonly #buckets = new Map<number, Set<SessionId>>();
   /** First bucket that has not been emptied. */
   #nextBucketMs: number;
-  /** Follows monotonic time, but never faster than half a bucket a step: see `advance`. */
+  /** Follows monotonic time, but never faster than half a bucket a step: see `follow`. */
   #clockMs = 0;
   #lastNowMs: number;
 
@@ -79,16 +79,21 @@ export class SessionTracker {
   }
 
   /**
-   * Moves the clock and returns at most `max` sessions whose time is up, which are no longer tracked. Those beyond `max`
-   * stay, and can still be touched. Effective expiry is between timeout and timeout + one bucket after the last touch.
-   *
-   * A step moves the clock by at most half a bucket: a leader that stood still, and so heard nobody, gives the time in
-   * which it did not listen back to its sessions.
+   * Moves the clock, by at most half a bucket: a leader that stood still, and so heard nobody, gives the time in which it
+   * did not listen back to its sessions. Before `touch` and `add`, which count from where the clock is.
    */
-  advance(nowMs: number, max: number): SessionId[] {
+  follow(nowMs: number): void {
     const elapsed = Math.max(0, nowMs - this.#lastNowMs);
     this.#lastNowMs = Math.max(nowMs, this.#lastNowMs);
     this.#clockMs += Math.min(elapsed, this.#bucketWidthMs / 2);
+  }
+
+  /**
+   * Follows the time and returns at most `max` sessions whose time is up, which are no longer tracked. Those beyond `max`
+   * stay, and can still be touched. Effective expiry is between timeout and timeout + one bucket after the last touch.
+   */
+  advance(nowMs: number, max: number): SessionId[] {
+    this.follow(nowMs);
     const expired: SessionId[] = [];
     while (this.#nextBucketMs <= this.#clockMs && expired.length < max) {
       for (const id of this.#buckets.get(this.#nextBucketMs) ?? []) {

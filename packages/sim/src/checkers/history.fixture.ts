@@ -54,7 +54,7 @@ export const ensemble: Observation = {
   kind: 'ensemble',
   voters: [1, 2, 3],
   observers: [4],
-  clocks: { tickMs: 20, driftMax: 0.1 },
+  clocks: { driftMax: 0.1 },
 };
 
 export function issued(sid: Sid, command: StorageCommand): Observation {

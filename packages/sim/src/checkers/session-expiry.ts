@@ -1,7 +1,6 @@
 /**
  * No leader ends a session too early: from the beginning of its tenure, and from each time that a member has told it that the
  * client was heard, the session's whole timeout passes by its clock. Between faults, elections, steps of wall clocks and all.
- * Half a bucket is allowed for: a leader that stood still puts a word that waited for it at the time before.
  */
 import { decodeTxn, type StorageCommand, type Txn } from '@quorate/core';
 import {
@@ -71,10 +70,10 @@ export class SessionExpiryChecker implements Checker {
       tenure.heardUs.set(session, ledger.nowUs);
     }
     if (body.kind !== 'closeSession' || origin.sid !== 0) return;
-    const { tickMs, driftMax } = ledger.clocks;
+    const { driftMax } = ledger.clocks;
     const heardUs = tenure.heardUs.get(session) ?? tenure.sinceUs;
     const silentMs = (ledger.nowUs - heardUs) / MS;
-    const leastMs = ((this.#timeoutsMs.get(session) ?? 0) - tickMs / 2) / (1 + driftMax);
+    const leastMs = (this.#timeoutsMs.get(session) ?? 0) / (1 + driftMax);
     if (silentMs < leastMs) {
       violated(
         this,
