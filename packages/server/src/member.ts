@@ -231,6 +231,11 @@ export class Member {
     this.#driver.start(core, store, first);
     const { checkpointZxid, lastZxid, tornTail } = summary;
     if (tornTail !== undefined) this.#log.warn('tornTailCut', { reason: tornTail });
+    if (this.config.bootstrap && summary.acceptedEpoch > 0) {
+      const reason =
+        'The ensemble exists; with bootstrap set, voters that lost their disks may begin another one: take it away';
+      this.#log.warn('bootstrapStillSet', { reason });
+    }
     const elapsedMs = Math.round(performance.now() - sinceMs);
     this.#log.info(event, { version: VERSION, ...this.ports, checkpointZxid, lastZxid, elapsedMs });
   }
