@@ -48,3 +48,8 @@ test('a close that was asked for may come at any time', () => {
 test('what a leader writes down of earlier epochs is not its doing', () => {
   expect(() => run([0, leads(1)], [10, opens], [500, leads(2)], [501, expires(2, 1)])).not.toThrow();
 });
+
+test('what a former leader is given of its own epoch, as it begins anew, is not its doing', () => {
+  const looks = status(1, { role: 'looking', phase: 'election' });
+  expect(() => run([0, leads(1)], [10, opens], [20, looks], [21, opens], [22, expires(2)])).not.toThrow();
+});

@@ -29,7 +29,7 @@ const MS = 1_000;
 export class SessionExpiryChecker implements Checker {
   readonly name = 'session-expiry';
   readonly kinds = ['status', 'told', 'issued'] as const;
-  /** The present or last tenure of each member. */
+  /** The present tenure of each member that leads. */
   readonly #tenures = new Map<Sid, Tenure>();
   readonly #timeoutsMs = new Map<SessionId, number>();
 
@@ -37,7 +37,8 @@ export class SessionExpiryChecker implements Checker {
     switch (observation.kind) {
       case 'status': {
         const { sid, status } = observation;
-        if (status.role !== 'leading' || status.phase !== 'broadcast') return;
+        // A member that led may come by its own epoch again, as a learner: one that lost its disk (seed 1441).
+        if (status.role !== 'leading' || status.phase !== 'broadcast') return void this.#tenures.delete(sid);
         if (this.#tenures.get(sid)?.epoch === status.epoch) return;
         this.#tenures.set(sid, { sid, epoch: status.epoch, sinceUs: ledger.nowUs, heardUs: new Map() });
         break;
