@@ -86,7 +86,7 @@ export class Driver {
 
   constructor(options: DriverOptions) {
     this.#options = options;
-    this.#intake = new Intake(options.links);
+    this.#intake = new Intake(options.links, () => this.#store?.stats.queuedBytes ?? 0);
   }
 
   /** What the next store reports goes here; from now on no earlier one is listened to. */
@@ -114,6 +114,7 @@ export class Driver {
     this.#core = core;
     this.#store = store;
     this.#stateSender = this.#newStateSender(store);
+    this.#intake.relieve();
     this.#guard(() => this.#execute(first));
     clearInterval(this.#ticker);
     this.#ticker = setInterval(() => this.post({ kind: 'tick' }), TICK_MS);
@@ -194,6 +195,7 @@ export class Driver {
       if (event === undefined) break;
       this.#step(event, now);
       if (this.#isOver) return;
+      if (event.kind === 'persisted') this.#intake.relieve();
       if (performance.now() - now.monotonicMs >= turnMs) break;
     }
     this.#step({ kind: 'turnEnded' }, now);

@@ -12,7 +12,9 @@ const ping: PeerEvent = { kind: 'peerMessage', sid: 2, link: 1, message: { kind:
 
 function setUp() {
   const holds: string[] = [];
-  return { holds, intake: new Intake({ hold: (_, link, isHeld) => holds.push(`${link} ${isHeld}`) }) };
+  const disk = { backlogBytes: 0 };
+  const links = { hold: (_: number, link: number, isHeld: boolean) => void holds.push(`${link} ${isHeld}`) };
+  return { holds, disk, intake: new Intake(links, () => disk.backlogBytes) };
 }
 
 describe('intake', () => {
@@ -35,12 +37,34 @@ describe('intake', () => {
     for (let i = 0; i < 3; i++) intake.push(chunk(1));
     expect(holds).toEqual(['1 true']);
     while (intake.length > 1) intake.shift();
-    expect(holds).toEqual(['1 true', '2 false']);
+    expect(holds).toEqual(['1 true']);
     intake.shift();
     expect(holds.at(-1)).toBe('1 false');
     // And anew.
     for (let i = 0; i < 4; i++) intake.push(chunk(1));
     expect(holds.at(-1)).toBe('1 true');
+  });
+
+  it('has a link held, too, while much of what came by it waits for the disk', () => {
+    const { intake, holds, disk } = setUp();
+    intake.push(chunk(1));
+    intake.push(chunk(1));
+    disk.backlogBytes = 8 * 1024 * 1024 + 1;
+    intake.shift();
+    expect(holds).toEqual(['1 true']);
+    intake.relieve();
+    disk.backlogBytes = 4 * 1024 * 1024 + 1;
+    intake.shift();
+    expect(holds).toEqual(['1 true', '1 false']);
+    intake.push(chunk(1));
+    disk.backlogBytes = 16 * 1024 * 1024;
+    intake.shift();
+    intake.relieve();
+    expect(holds).toHaveLength(3);
+    disk.backlogBytes = 4 * 1024 * 1024;
+    intake.relieve();
+    intake.relieve();
+    expect(holds).toEqual(['1 true', '1 false', '1 true', '1 false']);
   });
 
   it('keeps what is to be kept, and never loses the count of a link', () => {

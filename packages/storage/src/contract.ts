@@ -99,7 +99,7 @@ export interface StatePage {
 export interface StoreStats {
   /** Commands taken and not yet reported. */
   readonly queuedCommands: number;
-  /** Payload bytes of the appends among them. */
+  /** Bytes that they hold: of appends, and of parts of a new state. */
   readonly queuedBytes: number;
   /** Entries (group commits) in the log. */
   readonly logEntries: number;

@@ -25,7 +25,7 @@ import {
 interface Queued {
   readonly ticket: number;
   readonly command: StorageCommand;
-  /** Bytes that it adds to the log. */
+  /** Bytes that it adds to the log or to a new state. */
   readonly bytes: number;
 }
 
@@ -75,7 +75,7 @@ export class LogLane {
     return this.#start === this.#queue.length && !this.#lane.busy;
   }
 
-  /** Bytes that the appends among them add to the log. */
+  /** Bytes that they hold: of appends, and of parts of a new state. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
@@ -83,7 +83,7 @@ export class LogLane {
   submit(ticket: number, command: StorageCommand): void {
     assert(ticket > this.#lastTicket, () => `Ticket ${ticket} comes after ${this.#lastTicket}`);
     this.#lastTicket = ticket;
-    const bytes = command.kind === 'append' ? command.records.reduce((sum, one) => sum + recordBytes(one), 0) : 0;
+    const bytes = bytesOf(command);
     this.#queue.push({ ticket, command, bytes });
     this.#queuedBytes += bytes;
     this.#taken++;
@@ -145,7 +145,7 @@ export class LogLane {
     this.#take(1);
     this.#lane.run(planOf(this.#disk, head.command), () => {
       if (head.command.kind === 'installCommit') this.#host.releaseState();
-      this.#report(head.ticket, 1, 0);
+      this.#report(head.ticket, 1, head.bytes);
     });
   }
 
@@ -165,6 +165,17 @@ export class LogLane {
     if (this.#start * 2 < this.#queue.length) return;
     this.#queue.splice(0, this.#start);
     this.#start = 0;
+  }
+}
+
+function bytesOf(command: StorageCommand): number {
+  switch (command.kind) {
+    case 'append':
+      return command.records.reduce((sum, one) => sum + recordBytes(one), 0);
+    case 'installChunk':
+      return command.records.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
+    default:
+      return 0;
   }
 }
 

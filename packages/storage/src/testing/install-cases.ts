@@ -38,6 +38,21 @@ export const INSTALL_CASES: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'what waits for the disk is counted in bytes, parts of a new state too',
+    async run(harness) {
+      const rig = await opened(harness);
+      assert.equal(rig.store.stats.queuedBytes, 0);
+      rig.submit({ kind: 'installBegin' });
+      for (let i = 0; i < 3; i++)
+        rig.submit({ kind: 'installChunk', records: state({ [`n${i}`]: 'x'.repeat(1_000) }) });
+      assert.equal(rig.store.stats.queuedBytes, 3 * 1_002);
+      rig.submit({ kind: 'installAbort' });
+      await rig.settled();
+      assert.equal(rig.store.stats.queuedBytes, 0);
+      await rig.close();
+    },
+  },
+  {
     name: 'a crash at any step of an install leaves the old state and log or the new ones, and no rest of the other',
     async run(harness) {
       await (await opened(harness)).close();
