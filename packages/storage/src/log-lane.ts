@@ -38,6 +38,8 @@ export interface LogLaneHost {
   note(report: () => void): void;
   /** True when the state lane stands still for an install. */
   stateIsHeld(): boolean;
+  /** True while a checkpoint is being written. */
+  stateIsWritten(): boolean;
   /** The install is done: the state lane may go on. */
   releaseState(): void;
   /** The lane has become idle: nothing is queued, nothing runs. */
@@ -99,7 +101,8 @@ export class LogLane {
   /** Starts what is to be done next, if the lane is free. */
   next(): void {
     if (this.#lane.busy) return;
-    if (boundIsDue(this.#disk)) {
+    // The bound is in the state database: behind a large checkpoint it would wait, and every append behind it.
+    if (boundIsDue(this.#disk) && !this.#host.stateIsWritten()) {
       this.#lane.run(noteBound(this.#disk), () => this.next());
       return;
     }

@@ -29,6 +29,7 @@ export class StateLane {
   readonly #stopped: () => void;
   #queue: StateWork[] = [];
   #held = false;
+  #committing = false;
 
   constructor(parts: {
     readonly lane: Lane;
@@ -49,6 +50,11 @@ export class StateLane {
   /** True while it stands still for an install. */
   get held(): boolean {
     return this.#held;
+  }
+
+  /** True while a checkpoint is being written. */
+  get committing(): boolean {
+    return this.#committing;
   }
 
   get idle(): boolean {
@@ -87,7 +93,7 @@ export class StateLane {
         this.#run(put(this.#disk, work.records), () => this.#events.checkpointReady());
         break;
       case 'commit':
-        this.#run(commit(this.#disk, work.zxid), () => this.#events.checkpointWritten(work.zxid));
+        this.#commit(work.zxid);
         break;
       case 'abort':
         this.#run(discard(this.#disk), () => {});
@@ -104,6 +110,15 @@ export class StateLane {
       default:
         unreachable(work);
     }
+  }
+
+  #commit(zxid: Zxid): void {
+    this.#committing = true;
+    this.#lane.run(commit(this.#disk, zxid), () => {
+      this.#committing = false;
+      this.next();
+      this.#events.checkpointWritten(zxid);
+    });
   }
 
   #run(plan: Plan, report: () => void): void {

@@ -66,6 +66,7 @@ export class Store implements MemberStore {
       persisted: (ticket) => events.persisted(ticket),
       note: (report) => this.#notes.note(report),
       stateIsHeld: () => this.#state.held,
+      stateIsWritten: () => this.#state.committing,
       releaseState: () => this.#state.release(),
       idle: () => this.#stopped(),
       purged: () => this.#keepHouse(),
