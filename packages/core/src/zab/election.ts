@@ -40,6 +40,8 @@ export class Election {
   /** Votes of this round, this member's own not included. */
   readonly #votes = new Map<Sid, Vote>();
   readonly #early = new Map<Sid, EarlyFollower>();
+  /** Who was told the present vote once more. */
+  readonly #reminded = new Set<Sid>();
   #sentMs: number;
   /** Since when a quorum has agreed while some connected voter was not heard in this round. */
   #agreedMs: number | undefined;
@@ -151,11 +153,23 @@ export class Election {
       this.#votes.clear();
       this.#adopt(first === undefined || this.#isBetter(vote, first) ? vote : first);
     } else if (this.#isBetter(vote, this.vote)) this.#adopt(vote);
+    else this.#remind(from, vote);
     this.#votes.set(from, vote);
+  }
+
+  /**
+   * The sender votes for a worse candidate in the same round: it may have been no elector yet when this member said its vote.
+   * Once for each vote of this member, for it may know why its own is better (a successor it was named).
+   */
+  #remind(from: Sid, vote: Vote): void {
+    if (isSameVote(vote, this.vote) || this.#reminded.has(from)) return;
+    this.#reminded.add(from);
+    this.#context.notify(from, 'looking', this.vote);
   }
 
   #adopt(vote: Vote | undefined): void {
     this.#vote = vote;
+    this.#reminded.clear();
     this.#agreedMs = undefined;
     this.#sentMs = this.#context.nowMs;
     this.#context.notifyAll('looking', this.vote);
