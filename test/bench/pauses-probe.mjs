@@ -36,18 +36,26 @@ const timer = setInterval(() => {
 }, STEP_MS).unref();
 timer.unref();
 
-new PerformanceObserver((list) => {
-  for (const { startTime, duration, detail } of list.getEntries()) {
+function note(entries) {
+  for (const { startTime, duration, detail } of entries) {
     if (found.gc.length < 10_000) found.gc.push({ from: startTime, to: startTime + duration, kind: detail.kind });
   }
-}).observe({ entryTypes: ['gc'] });
+}
+
+const observer = new PerformanceObserver((list) => note(list.getEntries()));
+observer.observe({ entryTypes: ['gc'] });
 
 process.on('message', (word) => {
   if (word === 'reset') found = empty();
-  // A little later: what the observer has still to be told belongs to it.
-  else if (word === 'read') setTimeout(() => process.send?.(summary()), 20);
+  else if (word === 'read') setImmediate(answer);
 });
 process.channel?.unref();
+
+/** After the turn in which collections of the last one are queued; what the observer has still to be told belongs to it. */
+function answer() {
+  note(observer.takeRecords());
+  process.send?.(summary());
+}
 
 function summary() {
   const { wallMs, cpuMs: longest, over20, gc, long, sinceMs, beganCpu } = found;

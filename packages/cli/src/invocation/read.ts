@@ -23,11 +23,16 @@ export async function inSessionOrWithout(settings: Settings, budget: Budget, wor
     why = await missingQuorum(settings.servers);
     if (why !== undefined) giveUp.abort();
   };
-  const timer = setTimeout(() => void ask(), settings.timeoutMs * PATIENCE);
+  let asking: Promise<void> | undefined;
+  const timer = setTimeout(() => {
+    asking = ask();
+  }, settings.timeoutMs * PATIENCE);
   try {
     return await inSession(settings, budget, work, { signal: signals, opened: () => clearTimeout(timer) });
   } catch (error) {
-    if (why === undefined || signal?.aborted === true) throw error;
+    if (signal?.aborted === true) throw error;
+    await asking;
+    if (why === undefined) throw error;
     process.stderr.write(`quorate: ${why}; read from one member, whose state may be old\n`);
     return await work(sessionlessReader(settings.servers), budget);
   } finally {
