@@ -150,14 +150,21 @@ export class EnsembleProcess implements AsyncDisposable {
     await until(`member ${sid} gone`, () => this.member(sid).state !== 'running');
   }
 
-  /** Starts a killed member again, by the command that an operator uses. */
+  /** Starts a killed member again, by the command that an operator uses, and waits until it serves clients: it follows earlier. */
   async restart(...sids: number[]): Promise<void> {
     for (const sid of sids) {
       this.#restarted.push(this.#spawn(['--only', String(sid), '--data', this.data]));
     }
     for (const sid of sids) {
       await until(`member ${sid} following`, () => /leading|following|observing/.test(this.member(sid).role), 60_000);
+      await until(`member ${sid} serving`, () => this.serves(sid), 60_000);
     }
+  }
+
+  /** Does the member say that it takes clients? */
+  async serves(sid: number): Promise<boolean> {
+    const answer = await fetch(`http://127.0.0.1:${this.member(sid).ports.admin}/readyz`).catch(() => undefined);
+    return answer?.ok === true;
   }
 
   /** Ctrl-C, and waits for the end. Returns the exit code. */
