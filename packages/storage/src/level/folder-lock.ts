@@ -24,22 +24,31 @@ export class FolderLock {
       return new FolderLock(await openLock(path));
     } catch (thrown) {
       const error = storageErrorOf(thrown, directory, 'lock');
-      if (error.code === 'LOCKED') throw error;
+      // Only what was found damaged was not held: LevelDB takes its lock before it reads. Anything else, such as too many open
+      // files, says nothing, and to remove a lock that is held would let two processes in.
+      if (error.code !== 'DAMAGED' && !isFileMissing(thrown)) throw notWritable(error);
     }
-    // It was not held: there is something wrong with what holds nothing.
     try {
       await rm(path, { recursive: true, force: true });
       return new FolderLock(await openLock(path));
     } catch (thrown) {
-      const error = storageErrorOf(thrown, directory, 'lock');
-      if (error.code === 'LOCKED') throw error;
-      throw new StorageError('NOT_WRITABLE', error.message, { cause: thrown });
+      throw notWritable(storageErrorOf(thrown, directory, 'lock'));
     }
   }
 
   async release(): Promise<void> {
     await this.#level.close();
   }
+}
+
+/** LevelDB makes its lock when there is none: what it misses is a file that it reads later. */
+function isFileMissing(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return thrown.message.endsWith(': No such file or directory') || isFileMissing(thrown.cause);
+}
+
+function notWritable(error: StorageError): StorageError {
+  return error.code === 'LOCKED' ? error : new StorageError('NOT_WRITABLE', error.message, { cause: error });
 }
 
 async function openLock(path: string): Promise<Database> {

@@ -131,6 +131,20 @@ describe('the data folder', () => {
     await again.close();
   });
 
+  it('C065: a lock that cannot be asked for is not taken for one that nobody holds', async () => {
+    await filled();
+    const file = join(harness.directory, 'lock', 'LOCK');
+    await rm(file);
+    await mkdir(file);
+    await expectRefusal('NOT_WRITABLE', ['LOCK']);
+    expect(await readdir(join(harness.directory, 'lock'))).toContain('LOCK');
+    // What is damaged in it was not held.
+    await rm(file, { recursive: true });
+    await writeFile(join(harness.directory, 'lock', 'CURRENT'), 'MANIFEST-000777\n');
+    const rig = await Rig.open(harness);
+    await rig.close();
+  });
+
   it('C065: a copy made while it is in use starts with a prefix of the log, or is refused', async () => {
     const rig = await Rig.open(harness);
     await rig.epochs(1);
