@@ -20,8 +20,11 @@ export interface WriteOptions extends CallOptions {
   readonly version?: number | undefined;
 }
 
-/** How long a znode lives: until it is deleted, or at most as long as the session. */
-export type CreateMode = 'persistent' | 'ephemeral';
+/**
+ * How long a znode lives at most: until it is deleted, or as long as the session, or until some time after its last child has
+ * gone (not with `sequential`), or until it has no children and its data has not been set for `ttlMs` (1 to 2^40 − 1).
+ */
+export type CreateMode = 'persistent' | 'ephemeral' | 'container' | { readonly ttlMs: number };
 
 export interface CreateOptions extends CallOptions {
   /** Default `persistent`. */

@@ -36,6 +36,31 @@ describe('znodes', () => {
     expect(await client.stat('/a')).toMatchObject({ numChildren: 0, cversion: 2 });
   });
 
+  it('are created in every mode', async () => {
+    await client.create('/c', '', { mode: 'container' });
+    await client.create('/t', '', { mode: { ttlMs: 2 ** 40 - 1 } });
+    await client.create('/t-', '', { mode: { ttlMs: 1 }, sequential: true });
+    const asked = ensemble.tree.creates.map(({ mode, ttlMs }) => [mode, ttlMs]);
+    expect(asked).toEqual([
+      ['container', undefined],
+      ['ttl', 2 ** 40 - 1],
+      ['ttl', 1],
+    ]);
+  });
+
+  it.each([
+    [{ mode: 'container', sequential: true }, TypeError],
+    [{ mode: 'lasting' }, TypeError],
+    [{ mode: {} }, TypeError],
+    [{ mode: null }, TypeError],
+    [{ mode: { ttlMs: '5' } }, TypeError],
+    [{ mode: { ttlMs: 0 } }, RangeError],
+    [{ mode: { ttlMs: 2 ** 40 } }, RangeError],
+    [{ mode: { ttlMs: 1.5 } }, RangeError],
+  ])('are not created with %j', async (options, kind) => {
+    expect(await failure(client.create('/x', '', options as never))).toBeInstanceOf(kind);
+  });
+
   it('C149: tell null from empty', async () => {
     await client.create('/null');
     await client.create('/empty', '');
@@ -114,7 +139,7 @@ describe('znodes', () => {
     await expect(client.get('/', { timeoutMs: 0 })).rejects.toThrow(/timeoutMs/);
     await expect(client.get('/', { timeoutMs: 2 ** 31 })).rejects.toThrow(/timeoutMs/);
     await expect(client.get('/', { consistency: 'x' as 'local' })).rejects.toThrow(/consistency/);
-    await expect(client.create('/a', '', { mode: 'container' as 'persistent' })).rejects.toThrow(/mode/);
+    await expect(client.create('/a', '', { mode: 'x' as 'persistent' })).rejects.toThrow(/mode/);
     await expect(client.get('/', { signal: {} as AbortSignal })).rejects.toThrow(/signal/);
     expect(await client.children('/')).toEqual([]);
   });

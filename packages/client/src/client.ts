@@ -2,6 +2,7 @@
 import type { Op, OpResult, Zxid } from '@quorate/protocol';
 import type { Client, Consistency, CreateOptions, DeleteOptions, ReadOptions, SetOptions } from './api.ts';
 import type { Connection } from './connection.ts';
+import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
 import { type CallOptions, checkSignal, checkTimeout, checkVersion } from './options.ts';
 import { ancestorsOf, Chroot } from './paths.ts';
@@ -31,13 +32,11 @@ export class SessionClient implements Client {
 
   async create(path: string, data?: Data, options: CreateOptions = {}): Promise<Znode> {
     const { mode = 'persistent', sequential = false, parents = false } = options;
-    if (mode !== 'persistent' && mode !== 'ephemeral') {
-      throw new TypeError(`mode must be 'persistent' or 'ephemeral', not ${JSON.stringify(mode)}`);
-    }
+    const lives = checkMode(mode, sequential);
     const inward = this.#chroot.inward(path, sequential);
     const bytes = toBytes(data);
     const budget = this.#budget(options);
-    const op = { kind: 'create', path: inward, data: bytes, mode, sequential } as const;
+    const op = { kind: 'create', path: inward, data: bytes, ...lives, sequential } as const;
     const created = parents ? await this.#createWithParents(op, budget) : await this.#call(op, budget);
     return makeZnode(this.#chroot.outward(created.path), bytes, created.stat);
   }

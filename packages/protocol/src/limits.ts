@@ -18,6 +18,9 @@ export const PEER_MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 /** Longest path, bytes of UTF-8. ZooKeeper has only the frame limit; a path this long is a mistake. Past it: INVALID_ARGUMENT. */
 export const PATH_BYTES_MAX = 65_535;
 
+/** Longest TTL of a znode, ms: 2^40 − 1, about 34 years, as in ZooKeeper. Past it: INVALID_ARGUMENT. */
+export const TTL_MAX_MS = 2 ** 40 - 1;
+
 /** Length of a session's token, bytes (ZooKeeper's session password). */
 export const SESSION_TOKEN_BYTES = 16;
 

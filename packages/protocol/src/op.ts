@@ -8,8 +8,11 @@ import type { SessionId } from './session-id.ts';
 import type { Stat } from './stat.ts';
 import type { Zxid } from './zxid.ts';
 
-/** How long a znode lives. Container and TTL modes are not built yet. */
-export type CreateMode = 'persistent' | 'ephemeral';
+/**
+ * How long a znode lives. Every one can be deleted at any time; besides, an ephemeral goes with its session, a container some
+ * time after its last child has gone, and one with a TTL when it has no children and its data has not been set for that long.
+ */
+export type CreateMode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
 
 /** Operations that change the tree: ordered by the leader, one txn each. */
 export type WriteOp =
@@ -19,7 +22,9 @@ export type WriteOp =
       /** Undefined is ZooKeeper's null, which is told apart from empty. */
       readonly data: Uint8Array | undefined;
       readonly mode: CreateMode;
-      /** Appends the parent's ten-digit counter to the path. */
+      /** Of mode `ttl` only: ms from 1 to TTL_MAX_MS. */
+      readonly ttlMs?: number;
+      /** Appends the parent's ten-digit counter to the path. Not with `container`. */
       readonly sequential: boolean;
     }
   | { readonly kind: 'delete'; readonly path: string; readonly expectedVersion: number | undefined }

@@ -18,7 +18,7 @@ export const SID_MIN = 1;
 export const SID_MAX = 254;
 
 /** Persisted owner of container znodes in ZooKeeper's encoding: no session may ever have this id. */
-const CONTAINER_OWNER = 0x8000_0000_0000_0000n;
+export const CONTAINER_OWNER = 0x8000_0000_0000_0000n;
 
 /** Takes a bigint from a boundary as a session id; a negative (signed) value is folded to its unsigned form. */
 export function toSessionId(value: bigint): SessionId {

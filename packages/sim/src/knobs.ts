@@ -102,6 +102,8 @@ function drawTiming(random: Random): Timing {
     electionSettleMs: random.between(2, 30),
     staleReadMaxMs: random.skewed(200, 5_000),
     diskStallMs: random.skewed(500, 20_000),
+    reapIntervalMs: 4 * tickMs,
+    containerUnusedMs: 0,
   };
 }
 

@@ -47,10 +47,10 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 const TIMER_MAX_MS = 0x7fff_ffff;
 
 /** `500ms`, `5s`, `1.5m`, `1h` in ms. Throws UsageError that names `origin`. */
-export function parseDuration(text: string, origin: string): number {
+export function parseDuration(text: string, origin: string, maxMs = TIMER_MAX_MS): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
   const ms = match === null ? Number.NaN : Math.round(Number(match[1]) * (UNITS[match[2] ?? ''] ?? Number.NaN));
-  if (!(ms >= 1 && ms <= TIMER_MAX_MS)) {
+  if (!(ms >= 1 && ms <= maxMs)) {
     throw new UsageError(`${origin} is ${JSON.stringify(text)}, which is not a time such as 500ms, 5s or 1m`);
   }
   return ms;

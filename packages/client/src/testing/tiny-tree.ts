@@ -32,6 +32,8 @@ interface TinyZnode {
   readonly children: Set<string>;
 }
 
+type CreateOp = Extract<Op, { kind: 'create' }>;
+
 export interface TinySession {
   readonly id: SessionId;
   readonly token: Uint8Array;
@@ -47,6 +49,8 @@ const FIRST_SESSION = 0xff00_0000_0000_0001n;
 export class TinyTree {
   readonly znodes = new Map<string, TinyZnode>();
   readonly sessions = new Map<SessionId, TinySession>();
+  /** The creates that were carried out, in order. */
+  readonly creates: CreateOp[] = [];
   zxid: Zxid = toZxid(FIRST_ZXID);
   #nextSession = FIRST_SESSION;
 
@@ -119,7 +123,7 @@ export class TinyTree {
     }
   }
 
-  #create(op: Extract<Op, { kind: 'create' }>, session: SessionId): OpResult {
+  #create(op: CreateOp, session: SessionId): OpResult {
     const owner = op.mode === 'ephemeral' ? session : NO_SESSION;
     const asked = op.sequential ? `${op.path}0` : op.path;
     const parent = this.znodes.get(parentOf(asked));
@@ -134,6 +138,7 @@ export class TinyTree {
     this.znodes.set(path, znode);
     parent.children.add(nameOf(path));
     parent.creates++;
+    this.creates.push(op);
     parent.cversion++;
     parent.pzxid = this.zxid;
     return { kind: 'create', path, stat: statOf(znode) };

@@ -219,7 +219,7 @@ describe('C053: memory that is altered by no txn', () => {
     { what: 'the version', alter: (tree) => Object.assign(tree.znode('/a')!, { version: 7 }) },
     { what: 'the mtime', alter: (tree) => Object.assign(tree.znode('/a')!, { mtimeMs: 7 }) },
     { what: 'the czxid', alter: (tree) => Object.assign(tree.znode('/a')!, { czxidLow: 7 }) },
-    { what: 'the owner', alter: (tree) => Object.assign(tree.znode('/a')!, { ephemeralOwner: 7n }) },
+    { what: 'the owner', alter: (tree) => Object.assign(tree.znode('/a')!, { owner: 7n }) },
     {
       what: "a session's timeout",
       alter: (tree, session) => Object.assign(tree.sessions.get(session)!, { timeoutMs: 7 }),

@@ -40,6 +40,10 @@ export interface Timing {
   readonly staleReadMaxMs: number;
   /** A disk that has work and finishes none of it for this long counts as failed. Default 10000. */
   readonly diskStallMs: number;
+  /** The leader looks this often for containers and znodes with a TTL whose time is over. Default 60000. */
+  readonly reapIntervalMs: number;
+  /** A container that never had a child is deleted at this age; 0: never. Default 0. */
+  readonly containerUnusedMs: number;
 }
 
 export interface Limits {
@@ -60,6 +64,8 @@ export interface Limits {
   readonly checkpointBytes: number;
   /** ... or this many txns. Default 50000. */
   readonly checkpointTxns: number;
+  /** Containers and znodes with a TTL deleted in a minute, at most. Default 10000. */
+  readonly reapPerMinuteMax: number;
 }
 
 export const DEFAULT_TIMING: Timing = {
@@ -73,6 +79,8 @@ export const DEFAULT_TIMING: Timing = {
   electionSettleMs: 30,
   staleReadMaxMs: 30_000,
   diskStallMs: 10_000,
+  reapIntervalMs: 60_000,
+  containerUnusedMs: 0,
 };
 
 export const DEFAULT_LIMITS: Limits = {
@@ -83,4 +91,5 @@ export const DEFAULT_LIMITS: Limits = {
   epochTxnsMax: 2 ** 32 - 2 ** 20,
   checkpointBytes: 8 * 1024 * 1024,
   checkpointTxns: 50_000,
+  reapPerMinuteMax: 10_000,
 };

@@ -218,7 +218,7 @@ export class Routing {
   }
 
   #openDesk(now: Now): LeaderDesk {
-    const { timing, voters, observers } = this.#config;
+    const { timing, limits, voters, observers } = this.#config;
     const zab = this.#zab;
     const host: DeskHost = {
       propose: (payload) => zab.propose(payload),
@@ -229,8 +229,10 @@ export class Routing {
       isHeld: () => zab.isHeld(),
       reply: (sid, message) => this.#reply(sid, message),
     };
-    const options = { tickMs: timing.tickMs, members: [...voters, ...observers] };
-    this.#desk = new LeaderDesk(options, this.#entry().state, host, now.monotonicMs);
+    const { reapIntervalMs: intervalMs, containerUnusedMs } = timing;
+    const reaper = { intervalMs, containerUnusedMs, perMinuteMax: limits.reapPerMinuteMax };
+    const options = { tickMs: timing.tickMs, members: [...voters, ...observers], reaper };
+    this.#desk = new LeaderDesk(options, this.#entry().state, host, now);
     return this.#desk;
   }
 

@@ -10,6 +10,7 @@ import type { OrderedOp, WriteRequest } from './write-request.ts';
 
 const S = 21n as SessionId;
 const TOKEN = new Uint8Array(16).fill(3);
+const REAPER = { intervalMs: 1_000, perMinuteMax: 6_000, containerUnusedMs: 3_000 };
 const OPEN: OrderedOp = { kind: 'createSession', timeoutMs: 4_000, token: TOKEN };
 
 /** The desk of member 1 of three, which commits at once. */
@@ -34,7 +35,7 @@ class Leader {
       nowMs: () => this.now.monotonicMs,
       reply: (sid: Sid, message: RequestMessage) => void this.replies.push([sid, message]),
     };
-    this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3] }, this, host, 0);
+    this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3], reaper: REAPER }, this, host, this.now);
   }
 
   get kinds(): readonly string[] {
@@ -283,5 +284,44 @@ describe('while leadership is handed over', () => {
     expect(leader.txns.map(({ origin }) => origin.seq)).toEqual([1, 2, 3]);
     leader.desk.order(2, [first], leader.now);
     expect(leader.kinds).toEqual(['createSession', 'create', 'create']);
+  });
+});
+
+describe('znodes whose time is over', () => {
+  const container = create('/c', '', { mode: 'container' });
+
+  it('C008: go by an ordinary delete of no session, a container after its last child, one with a TTL after that', () => {
+    const leader = new Leader();
+    for (const op of [container, create('/c/x'), create('/t', '', { mode: 'ttl', ttlMs: 4_000 })]) leader.order(2, op);
+    leader.now.wallMs += 5_000;
+    leader.advance(6_000);
+    expect(leader.tree.children('/')).toEqual(['c', 'zookeeper']);
+    expect(leader.txns.at(-1)).toMatchObject({ origin: { sid: 0 }, session: NO_SESSION, body: { path: '/t' } });
+    leader.order(2, { kind: 'delete', path: '/c/x', expectedVersion: undefined });
+    leader.advance(2_000);
+    expect(leader.txns.at(-1)).toMatchObject({ session: NO_SESSION, body: { kind: 'delete', path: '/c' } });
+    expect(leader.tree.stat('/')).toMatchObject({ numChildren: 1, pzxid: leader.tree.lastZxid });
+  });
+
+  it('stay when something in flight touches them, a child that comes above all', () => {
+    const leader = new Leader();
+    for (const op of [container, create('/c/x')]) leader.order(2, op);
+    leader.order(2, { kind: 'delete', path: '/c/x', expectedVersion: undefined });
+    leader.advance(900);
+    leader.desk.order(2, [leader.request(create('/c/y'))], leader.now);
+    leader.now.monotonicMs += 100;
+    leader.desk.tick(leader.now);
+    leader.apply();
+    leader.advance(3_000);
+    expect(leader.tree.children('/c')).toEqual(['y']);
+  });
+
+  it('stay while leadership is being handed over', () => {
+    const leader = new Leader();
+    leader.order(2, create('/t', '', { mode: 'ttl', ttlMs: 1 }));
+    leader.now.wallMs += 10_000;
+    leader.isHeld = true;
+    leader.advance(5_000);
+    expect(leader.tree.children('/')).toContain('t');
   });
 });

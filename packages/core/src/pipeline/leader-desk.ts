@@ -19,6 +19,7 @@ import type { Txn } from '../tree/txn.ts';
 import { encodeTxn } from '../tree/txn-codec.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { isOwnersWrite, Preparation } from './prepare.ts';
+import { Reaper, type ReaperOptions } from './reaper.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { type Doubt, SessionDoubts } from './session-doubts.ts';
 import { isSameToken } from './session-token.ts';
@@ -48,6 +49,7 @@ export interface DeskOptions {
   readonly tickMs: number;
   /** All members, this one among them. */
   readonly members: readonly Sid[];
+  readonly reaper: ReaperOptions;
 }
 
 /** Sessions ended in one step: thousands that end together must not hold up those that live (case C020). */
@@ -64,6 +66,7 @@ export class LeaderDesk {
   readonly #members: readonly Sid[];
   readonly #tracker: SessionTracker;
   readonly #preparation: Preparation;
+  readonly #reaper: Reaper;
   readonly #rounds = new SyncRounds();
   readonly #doubts = new SessionDoubts();
   readonly #state: CurrentTree;
@@ -71,7 +74,7 @@ export class LeaderDesk {
   /** Writes that came while proposals are held. What is here when leadership goes is sent again by the members it came from. */
   #held: { readonly sid: Sid; readonly request: WriteRequest }[] = [];
 
-  constructor(options: DeskOptions, state: CurrentTree, host: DeskHost, nowMs: number) {
+  constructor(options: DeskOptions, state: CurrentTree, host: DeskHost, now: Now) {
     const { tree } = state;
     assert(
       tree.lastZxid === host.lastLogged(),
@@ -81,7 +84,8 @@ export class LeaderDesk {
     this.#state = state;
     this.#members = options.members;
     this.#preparation = new Preparation(tree);
-    this.#tracker = new SessionTracker(options.tickMs, nowMs);
+    this.#tracker = new SessionTracker(options.tickMs, now.monotonicMs);
+    this.#reaper = new Reaper(options.reaper, () => state.tree.timedZnodes(), now);
     for (const id of tree.sessions.ids()) {
       const session = tree.sessions.get(id);
       if (session !== undefined) this.#tracker.add(id, session.timeoutMs, undefined);
@@ -127,7 +131,7 @@ export class LeaderDesk {
     this.#rounds.ask(sid, seq);
   }
 
-  /** Ends sessions that nobody heard from in time. */
+  /** Ends sessions that nobody heard from in time, and deletes znodes whose time is over. */
   tick(now: Now): void {
     if (this.#host.isHeld()) return;
     for (const session of this.#tracker.advance(now.monotonicMs, EXPIRE_MAX)) {
@@ -136,6 +140,10 @@ export class LeaderDesk {
         () => `P9: session ${formatSessionId(session)} is to expire, but is not open`,
       );
       this.#propose(this.#preparation.expire(session, now.wallMs));
+    }
+    for (const path of this.#reaper.step(now)) {
+      const txn = this.#preparation.reap(path, now.wallMs);
+      if (txn !== undefined) this.#propose(txn);
     }
   }
 

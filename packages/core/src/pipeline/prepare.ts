@@ -15,6 +15,7 @@ import {
   type WriteOp,
   type Zxid,
 } from '@quorate/protocol';
+import { isSession, type Lifetime } from '../tree/lifetime.ts';
 import type { Origin, Txn, TxnBody } from '../tree/txn.ts';
 import { nextCreates, nextVersion } from '../tree/znode.ts';
 import { EphemeralLoad } from './ephemeral-load.ts';
@@ -73,6 +74,16 @@ export class Preparation {
   /** The txn that ends a session nobody has heard from. */
   expire(session: SessionId, wallMs: number): Txn {
     return { origin: NO_ORIGIN, session, timeMs: wallMs, body: this.#closing(session) };
+  }
+
+  /**
+   * The txn that deletes a container or a znode with a TTL whose time is over in the tree; undefined when something in flight
+   * touches it or its children, and it is not idle.
+   */
+  reap(path: string, wallMs: number): Txn | undefined {
+    const znode = this.#speculation.isInFlight(path) ? undefined : this.#speculation.znode(path);
+    if (znode === undefined || znode.childCount > 0) return undefined;
+    return { origin: NO_ORIGIN, session: NO_SESSION, timeMs: wallMs, body: { kind: 'delete', path } };
   }
 
   /** The txn is proposed at `zxid`: later requests are checked against what it will do. */
@@ -140,9 +151,10 @@ export class Preparation {
     if (ephemeralOwner !== NO_SESSION && !this.#load.hasRoom(ephemeralOwner, path)) {
       return no(refusal('THROTTLED', `Cannot create ${path}: the session has too many ephemeral znodes`, path));
     }
-    return {
-      body: { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates: nextCreates(parent.creates) },
-    };
+    const parentCreates = nextCreates(parent.creates);
+    const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates } as const;
+    const lifetime = lifetimeFor(op);
+    return { body: lifetime === undefined ? body : { ...body, lifetime } };
   }
 
   #delete(path: string, expectedVersion: number | undefined): Decision {
@@ -160,7 +172,7 @@ export class Preparation {
   }
 
   #createSession(session: SessionId, timeoutMs: number, token: Uint8Array): Decision {
-    if (session === NO_SESSION || this.#speculation.session(session) !== undefined) {
+    if (!isSession(session) || this.#speculation.session(session) !== undefined) {
       // Ids come from a clock and a counter of one run; should two ever meet, asking again gives another id.
       return no(refusal('UNAVAILABLE', `Cannot open session ${formatSessionId(session)}: the id is taken`));
     }
@@ -174,6 +186,11 @@ export class Preparation {
 
 function no(reason: Refusal): Decision {
   return { refusal: reason };
+}
+
+function lifetimeFor({ mode, ttlMs }: Extract<WriteOp, { kind: 'create' }>): Lifetime | undefined {
+  if (mode === 'container') return 'container';
+  return mode === 'ttl' && ttlMs !== undefined ? { ttlMs } : undefined;
 }
 
 function versionMismatch(

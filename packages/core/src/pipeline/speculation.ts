@@ -74,6 +74,11 @@ export class Speculation {
     return change === undefined ? this.#base.znode(path) : change.facts;
   }
 
+  /** True when something in flight changes the znode, or its children. */
+  isInFlight(path: string): boolean {
+    return this.#znodes.has(path);
+  }
+
   /** The session, when it is open or will be; undefined when it is unknown or will be closed. */
   session(id: SessionId): { readonly timeoutMs: number; readonly token: Uint8Array } | undefined {
     const change = this.#sessions.get(id);

@@ -100,3 +100,30 @@ describe('operations', () => {
     expect(opFault({ kind: 'closeSession' }, SESSION)).toBeUndefined();
   });
 });
+
+describe('modes', () => {
+  const TTL = 'ttl' as const;
+
+  it('take a TTL from 1 ms to 2^40 - 1 ms where they have one, and nowhere else', () => {
+    for (const ttlMs of [1, 2 ** 40 - 1])
+      expect(opFault(create('/a', { mode: TTL, ttlMs }), NO_SESSION)).toBeUndefined();
+    for (const ttlMs of [0, -1, 2 ** 40, 0.5, Number.NaN]) {
+      expect(opFault(create('/a', { mode: TTL, ttlMs }), NO_SESSION)?.code).toBe('INVALID_ARGUMENT');
+    }
+    expect(opFault(create('/a', { mode: TTL }), NO_SESSION)?.code).toBe('INVALID_ARGUMENT');
+    for (const mode of ['persistent', 'ephemeral', 'container'] as const) {
+      expect(opFault(create('/a', { mode, ttlMs: 5 }), SESSION)?.code).toBe('INVALID_ARGUMENT');
+    }
+  });
+
+  it('of sequential znodes are all but container', () => {
+    for (const [mode, code] of [
+      ['persistent', undefined],
+      ['ephemeral', undefined],
+      ['container', 'INVALID_ARGUMENT'],
+    ] as const) {
+      expect(opFault(create('/a', { mode, sequential: true }), SESSION)?.code).toBe(code);
+    }
+    expect(opFault(create('/a', { mode: TTL, ttlMs: 5, sequential: true }), NO_SESSION)).toBeUndefined();
+  });
+});

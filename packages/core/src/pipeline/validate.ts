@@ -10,9 +10,11 @@ import {
   pathFault,
   REQUEST_BYTES_MAX,
   type SessionId,
+  TTL_MAX_MS,
   unreachable,
   utf8Length,
 } from '@quorate/protocol';
+import { isTtl } from '../tree/lifetime.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
 /** Znodes that the tree starts with; they cannot be deleted. */
@@ -31,7 +33,11 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
       if (op.mode === 'ephemeral' && session === NO_SESSION) {
         return bad(op.path, `Cannot create ${shown(op.path)}: an ephemeral znode needs a session`);
       }
-      return pathRefusal('create', op.path, op.sequential ? ANY_SUFFIX : '') ?? sizeRefusal('create', op.path, op.data);
+      return (
+        modeRefusal(op) ??
+        pathRefusal('create', op.path, op.sequential ? ANY_SUFFIX : '') ??
+        sizeRefusal('create', op.path, op.data)
+      );
     case 'delete':
       return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
     case 'setData':
@@ -51,6 +57,17 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
     default:
       return unreachable(op);
   }
+}
+
+function modeRefusal({ path, mode, ttlMs, sequential }: Extract<Op, { kind: 'create' }>): Refusal | undefined {
+  if (mode === 'container' && sequential) {
+    return bad(path, `Cannot create ${shown(path)}: a container cannot be sequential`);
+  }
+  if (mode !== 'ttl') {
+    return ttlMs === undefined ? undefined : bad(path, `Cannot create ${shown(path)}: only mode ttl has a TTL`);
+  }
+  if (ttlMs !== undefined && isTtl(ttlMs)) return undefined;
+  return bad(path, `Cannot create ${shown(path)}: a TTL is from 1 to ${TTL_MAX_MS} ms, not ${ttlMs}`);
 }
 
 function pathRefusal(action: string, path: string, suffix = ''): Refusal | undefined {

@@ -3,13 +3,14 @@
  * sid is not among them. Owned here: the layout and its checks; what a request means is `prepare.ts`'s.
  *
  * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · then by kind:
- * create: path, data · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
+ * create: path, data, with a TTL u48 ms · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
 import {
   ByteReader,
   ByteWriter,
   type CloseSessionOp,
+  type CreateMode,
   DecodeError,
   PATH_BYTES_MAX,
   REQUEST_BYTES_MAX,
@@ -48,7 +49,10 @@ const ATTACHED = 1;
 const EPHEMERAL = 2;
 const SEQUENTIAL = 4;
 const HAS_VERSION = 8;
-const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION;
+const CONTAINER = 16;
+const TTL = 32;
+const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL;
+const MODES = { ephemeral: EPHEMERAL, container: CONTAINER, ttl: TTL } as const;
 const HEADER_BYTES = 22;
 const TIMEOUT_MAX = 0x7fff_ffff;
 const UPPER = 0x1_0000_0000;
@@ -81,6 +85,7 @@ export function encodeWriteRequest(request: WriteRequest): Uint8Array {
   switch (op.kind) {
     case 'create':
       writer.string(op.path).bytes(op.data);
+      if (op.mode === 'ttl') u48(writer, op.ttlMs ?? 0);
       break;
     case 'delete':
       writer.string(op.path).i32(op.expectedVersion ?? 0);
@@ -121,7 +126,7 @@ function flagsOf(request: WriteRequest): number {
   const { op } = request;
   let flags = request.attached ? ATTACHED : 0;
   if (op.kind === 'create') {
-    if (op.mode === 'ephemeral') flags |= EPHEMERAL;
+    if (op.mode !== 'persistent') flags |= MODES[op.mode];
     if (op.sequential) flags |= SEQUENTIAL;
   } else if ((op.kind === 'delete' || op.kind === 'setData') && op.expectedVersion !== undefined) flags |= HAS_VERSION;
   return flags;
@@ -132,8 +137,9 @@ function readOp(reader: ByteReader, kind: OrderedOp['kind'], flags: number): Ord
     case 'create': {
       const path = readPath(reader);
       const data = readData(reader);
-      const mode = (flags & EPHEMERAL) === 0 ? 'persistent' : 'ephemeral';
-      return { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 };
+      const mode = readMode(flags);
+      const op = { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 } as const;
+      return mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
     }
     case 'delete': {
       const path = readPath(reader);
@@ -155,6 +161,21 @@ function readOp(reader: ByteReader, kind: OrderedOp['kind'], flags: number): Ord
       return { kind };
     default:
       return unreachable(kind);
+  }
+}
+
+function readMode(flags: number): CreateMode {
+  switch (flags & (EPHEMERAL | CONTAINER | TTL)) {
+    case 0:
+      return 'persistent';
+    case EPHEMERAL:
+      return 'ephemeral';
+    case CONTAINER:
+      return 'container';
+    case TTL:
+      return 'ttl';
+    default:
+      throw new DecodeError(`More than one mode in the flags 0x${flags.toString(16)} of a write request`);
   }
 }
 

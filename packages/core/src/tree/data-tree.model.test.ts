@@ -195,7 +195,7 @@ class Member {
   readonly log: { zxid: Zxid; payload: Uint8Array }[] = [];
   readonly disk = new StateDisk();
   gathering: { zxid: Zxid; digest: bigint; model: Model; records: StateRecord[]; done: boolean } | undefined;
-  #nextSession = 0xff00_0000_0000_0001n;
+  #nextSession = 0xfe00_0000_0000_0001n;
 
   run(one: Step): void {
     if (one.kind === 'begin') this.begin();

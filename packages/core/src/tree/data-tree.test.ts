@@ -6,7 +6,7 @@ import { TreeScript, utf8 } from './tree-script.fixture.ts';
 import type { Txn, TxnBody } from './txn.ts';
 
 const A = toSessionId(0x0100_0000_0000_0001n);
-const B = toSessionId(0xff00_0000_0000_0003n);
+const B = toSessionId(0xfe00_0000_0000_0003n);
 
 /** As Node's Buffer does: a slice is a view. */
 class SharingBytes extends Uint8Array {
@@ -123,7 +123,7 @@ describe('stat', () => {
       czxid: 0x0030_0000_0000_0002n,
       mzxid: 0x0030_0000_0000_0003n,
       mtimeMs: 9_007_199_254_740_990,
-      ephemeralOwner: 0xff00_0000_0000_0003n,
+      ephemeralOwner: 0xfe00_0000_0000_0003n,
     });
     expect(tree.lastZxid).toBe(0x0030_0000_0000_0003n);
   });

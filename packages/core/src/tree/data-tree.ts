@@ -20,6 +20,7 @@ import {
 } from '@quorate/protocol';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
+import { isSession, ownerOf } from './lifetime.ts';
 import { ownBytes } from './packed.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
@@ -83,6 +84,11 @@ export class DataTree {
   /** A live view of the znode. Any string may be asked for: what is not a path is not there. */
   znode(path: string): Znode | undefined {
     return this.#state.get(path);
+  }
+
+  /** Containers and znodes with a TTL, in no order. Changes may be made while it goes on; what is deleted meanwhile does not come. */
+  timedZnodes(): IterableIterator<Znode> {
+    return this.#state.timedZnodes();
   }
 
   stat(path: string): Stat | undefined {
@@ -161,7 +167,7 @@ export class DataTree {
   }
 
   #create(zxid: Zxid, txn: Txn, body: BodyOf<'create'>): void {
-    const { path, ephemeralOwner, parentCreates } = body;
+    const { path, ephemeralOwner, lifetime, parentCreates } = body;
     const fault = pathFault(path);
     assert(fault === undefined, () => `${at(zxid)}: cannot create ${path}: ${fault}`);
     assert(this.#state.get(path) === undefined, () => `${at(zxid)}: cannot create ${path}: it exists`);
@@ -188,7 +194,7 @@ export class DataTree {
       version: 0,
       creates: 0,
       aversion: 0,
-      ephemeralOwner,
+      owner: ownerOf(ephemeralOwner, lifetime),
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
   }
@@ -217,7 +223,7 @@ export class DataTree {
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {
     const id = txn.session;
-    const isNew = id !== NO_SESSION && this.sessions.get(id) === undefined;
+    const isNew = isSession(id) && this.sessions.get(id) === undefined;
     assert(isNew, () => `${at(zxid)}: cannot create session ${formatSessionId(id)}: it exists or is no session`);
     this.#checkpointer.willChange(id);
     this.#state.addSession(id, body.timeoutMs, ownBytes(body.token));

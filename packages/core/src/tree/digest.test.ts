@@ -16,7 +16,7 @@ const FIELDS: ZnodeFields = {
   version: 4,
   creates: 5,
   aversion: 6,
-  ephemeralOwner: NO_SESSION,
+  owner: NO_SESSION,
 };
 
 function digestOf(path: string, fields: ZnodeFields): bigint {
@@ -42,7 +42,7 @@ describe('digest', () => {
     ['version', { version: -4 }],
     ['the count of creates', { creates: 6 }],
     ['aversion', { aversion: 7 }],
-    ['the owner', { ephemeralOwner: toSessionId(0xff00_0000_0000_0003n) }],
+    ['the owner', { owner: toSessionId(0xfe00_0000_0000_0003n) }],
   ])('differs when %s differs', (_what, change) => {
     expect(digestOf('/a', { ...FIELDS, ...change })).not.toBe(digestOf('/a', FIELDS));
   });

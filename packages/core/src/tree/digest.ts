@@ -173,7 +173,7 @@ export class Digest {
       .word(znode.mzxidLow)
       .word(znode.pzxidHigh)
       .word(znode.pzxidLow)
-      .long(znode.ephemeralOwner)
+      .long(znode.owner)
       .word(znode.ctimeUpper)
       .word(znode.ctimeLow)
       .word(znode.mtimeUpper)

@@ -9,7 +9,7 @@
  * | `m`, `tree` in UTF-8         | zxid, digest version, digest, count of znodes, count of sessions                |
  *
  * 64-bit values are 8 bytes big-endian, counters 4 bytes signed, times varints of ms; data is a varint of its length
- * plus one (0: null) and the bytes; the owner is one byte 0, or 1 and 8 bytes. In key order a parent comes before its children.
+ * plus one (0: null) and the bytes; the owner is one byte 0, or 1 and 8 bytes (`lifetime.ts`). In key order a parent comes before its children.
  */
 import {
   ByteReader,
@@ -22,6 +22,7 @@ import {
   utf8Length,
   type Zxid,
 } from '@quorate/protocol';
+import { isSession, lifetimeOf } from './lifetime.ts';
 import type { Session } from './sessions.ts';
 import type { StoredZnode, ZnodeFields } from './znode.ts';
 
@@ -51,7 +52,7 @@ const SESSION_KEY = 0x73;
 const META_KEY = 0x6d;
 const SUMMARY_NAME = 'tree';
 
-const ZNODE_FORMAT = 1;
+const ZNODE_FORMAT = 2;
 const SESSION_FORMAT = 1;
 const SUMMARY_FORMAT = 1;
 
@@ -73,7 +74,7 @@ export function znodeRecord(znode: StoredZnode): StateRecord {
   writer.u64(znode.czxid).u64(znode.mzxid).u64(znode.pzxid);
   writer.varint(znode.ctimeMs).varint(znode.mtimeMs);
   writer.i32(znode.version).i32(znode.creates).i32(znode.aversion);
-  if (znode.isEphemeral) writer.u8(1).u64(znode.ephemeralOwner);
+  if (znode.owner !== NO_SESSION) writer.u8(1).u64(znode.owner);
   else writer.u8(0);
   return { key: znodeKey(znode.path), value: writer.finish() };
 }
@@ -121,7 +122,7 @@ function readZnode(path: string, value: ByteReader): StateEntry {
     version: value.i32(),
     creates: value.i32(),
     aversion: value.i32(),
-    ephemeralOwner: readOwner(value),
+    owner: readOwner(value),
   };
   return { kind: 'znode', path, fields };
 }
@@ -157,11 +158,13 @@ function readZxid(value: ByteReader): Zxid {
   }
 }
 
-function readOwner(value: ByteReader): SessionId {
+function readOwner(value: ByteReader): bigint {
   const present = value.u8();
   if (present === 0) return NO_SESSION;
   if (present !== 1) throw new DecodeError(`State record has ${present} in the place of an owner`);
-  const owner = toSessionId(value.u64());
-  if (owner === NO_SESSION) throw new DecodeError('State record has an owner that is no session');
+  const owner = value.u64();
+  if (!isSession(owner) && lifetimeOf(owner) === undefined) {
+    throw new DecodeError(`State record has the owner ${owner}, which is neither a session nor a lifetime`);
+  }
   return owner;
 }

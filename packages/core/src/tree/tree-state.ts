@@ -22,7 +22,7 @@ const BUILT_IN_FIELDS: ZnodeFields = {
   version: 0,
   creates: 0,
   aversion: 0,
-  ephemeralOwner: NO_SESSION,
+  owner: NO_SESSION,
 };
 
 /** What the create of a child sets on its parent. */
@@ -42,6 +42,8 @@ export interface DataChange {
 export class TreeState {
   readonly sessions = new Sessions();
   readonly #znodes = new LargeMap<string, StoredZnode>();
+  /** Containers and those with a TTL: who deletes them must not search the whole tree for them. */
+  readonly #timed = new Set<StoredZnode>();
   readonly #digest = new Digest();
   #dataBytes = 0;
   #ephemeralCount = 0;
@@ -82,6 +84,11 @@ export class TreeState {
     return this.#znodes.values();
   }
 
+  /** Containers and those with a TTL, in no order. It goes on over changes like `znodes`. */
+  timedZnodes(): IterableIterator<StoredZnode> {
+    return this.#timed.values();
+  }
+
   isIntact(znode: StoredZnode): boolean {
     return this.#digest.isIntact(znode);
   }
@@ -96,10 +103,7 @@ export class TreeState {
    */
   attach(znode: StoredZnode, parent: StoredZnode | undefined, counted: ParentChange | undefined): void {
     const { path } = znode;
-    if (znode.isEphemeral) {
-      this.sessions.addEphemeral(znode.ephemeralOwner, path);
-      this.#ephemeralCount++;
-    }
+    if (znode.owner !== NO_SESSION) this.#bind(znode);
     if (parent !== undefined) {
       this.#digest.remove(parent);
       parent.addChild(znode);
@@ -121,10 +125,7 @@ export class TreeState {
   /** Takes a znode without children out. `pzxid` is the new one of its parent. */
   detach(znode: StoredZnode, parent: StoredZnode, pzxid: Zxid): void {
     const { path } = znode;
-    if (znode.isEphemeral) {
-      this.sessions.removeEphemeral(znode.ephemeralOwner, path);
-      this.#ephemeralCount--;
-    }
+    if (znode.owner !== NO_SESSION) this.#unbind(znode);
     this.#digest.remove(parent);
     parent.removeChild(znode);
     parent.pzxid = pzxid;
@@ -132,6 +133,20 @@ export class TreeState {
     this.#znodes.delete(path);
     this.#dataBytes -= znode.dataLength;
     this.#digest.remove(znode);
+  }
+
+  #bind(znode: StoredZnode): void {
+    if (znode.isEphemeral) {
+      this.sessions.addEphemeral(znode.ephemeralOwner, znode.path);
+      this.#ephemeralCount++;
+    } else this.#timed.add(znode);
+  }
+
+  #unbind(znode: StoredZnode): void {
+    if (znode.isEphemeral) {
+      this.sessions.removeEphemeral(znode.ephemeralOwner, znode.path);
+      this.#ephemeralCount--;
+    } else this.#timed.delete(znode);
   }
 
   setData(znode: StoredZnode, change: DataChange): void {

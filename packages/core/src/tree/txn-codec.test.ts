@@ -14,6 +14,17 @@ const below48 = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
 const body: fc.Arbitrary<TxnBody> = fc.oneof(
   fc.record({ kind: fc.constant('create' as const), path: text, data, ephemeralOwner: session, parentCreates: int32 }),
+  fc.record({
+    kind: fc.constant('create' as const),
+    path: text,
+    data,
+    ephemeralOwner: fc.constant(NO_SESSION),
+    lifetime: fc.oneof(
+      fc.constant('container' as const),
+      fc.record({ ttlMs: fc.integer({ min: 1, max: 2 ** 40 - 1 }) }),
+    ),
+    parentCreates: int32,
+  }),
   fc.record({ kind: fc.constant('delete' as const), path: text }),
   fc.record({ kind: fc.constant('setData' as const), path: text, data, version: int32 }),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: below48, token: bytes }),
@@ -75,7 +86,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0101' +
+      '0201' +
         '00' +
         '0180d8c1a28c34' +
         '07' +

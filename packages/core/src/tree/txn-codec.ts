@@ -4,14 +4,16 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 1)                                                             |
+ * | format version         | 1 (value 2)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
  * | attached               | 1 (0 or 1)                                                              |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
  * | session                | 8, big-endian                                                           |
  * | timeMs                 | varint                                                                  |
  * | body                   | text: varint length, UTF-8; bytes: varint length + 1 (0: undefined);    |
- * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration            |
+ * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration;           |
+ * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
+ * |                        | and a varint: TTL in ms                                                 |
  */
 import {
   assert,
@@ -27,9 +29,10 @@ import {
   unreachable,
   utf8Length,
 } from '@quorate/protocol';
+import { isTtl, type Lifetime } from './lifetime.ts';
 import type { Origin, Txn, TxnBody } from './txn.ts';
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 /** Numbers of the kinds. A number is never used again for something else: old logs have it. */
 const KIND = {
@@ -40,6 +43,9 @@ const KIND = {
   closeSession: 5,
   error: 6,
 } as const satisfies Record<TxnBody['kind'], number>;
+
+/** What a created znode lives by. */
+const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
 
 const TWO_48 = 2 ** 48;
 
@@ -89,7 +95,7 @@ function writeBody(writer: ByteWriter, body: TxnBody): void {
     case 'create':
       writeText(writer, body.path);
       writeBytes(writer, body.data);
-      writeOwner(writer, body.ephemeralOwner);
+      writeOwner(writer, body.ephemeralOwner, body.lifetime);
       writer.i32(body.parentCreates);
       return;
     case 'delete':
@@ -127,7 +133,7 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
         kind: 'create',
         path: readText(reader),
         data: readBytes(reader),
-        ephemeralOwner: readOwner(reader),
+        ...readOwner(reader),
         parentCreates: reader.i32(),
       };
     case KIND.delete:
@@ -195,13 +201,30 @@ function readBytes(reader: ByteReader): Uint8Array | undefined {
   return lengthPlusOne === 0 ? undefined : reader.raw(lengthPlusOne - 1);
 }
 
-function writeOwner(writer: ByteWriter, owner: SessionId): void {
-  if (owner === NO_SESSION) writer.u8(0);
-  else writer.u8(1).u64(owner);
+function writeOwner(writer: ByteWriter, owner: SessionId, lifetime: Lifetime | undefined): void {
+  if (lifetime === 'container') writer.u8(OWNER.container);
+  else if (lifetime !== undefined) writer.u8(OWNER.ttl).varint(lifetime.ttlMs);
+  else if (owner === NO_SESSION) writer.u8(OWNER.none);
+  else writer.u8(OWNER.session).u64(owner);
 }
 
-function readOwner(reader: ByteReader): SessionId {
-  return readFlag(reader) ? toSessionId(reader.u64()) : NO_SESSION;
+function readOwner(reader: ByteReader): { ephemeralOwner: SessionId; lifetime?: Lifetime } {
+  const tag = reader.u8();
+  switch (tag) {
+    case OWNER.none:
+      return { ephemeralOwner: NO_SESSION };
+    case OWNER.session:
+      return { ephemeralOwner: toSessionId(reader.u64()) };
+    case OWNER.container:
+      return { ephemeralOwner: NO_SESSION, lifetime: 'container' };
+    case OWNER.ttl: {
+      const ttlMs = reader.varint53();
+      if (!isTtl(ttlMs)) throw new DecodeError(`Txn has ${ttlMs} in the place of a TTL`);
+      return { ephemeralOwner: NO_SESSION, lifetime: { ttlMs } };
+    }
+    default:
+      throw new DecodeError(`Txn has ${tag} in the place of an owner`);
+  }
 }
 
 function readFlag(reader: ByteReader): boolean {

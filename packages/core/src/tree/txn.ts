@@ -3,6 +3,7 @@
  * is replayed from the log. Nothing is judged again when it is applied. (Codec: txn-codec.ts.)
  */
 import type { ErrorCode, SessionId, Sid } from '@quorate/protocol';
+import type { Lifetime } from './lifetime.ts';
 
 /** Which request of which run of which member a txn answers. Client xids can repeat and prove nothing; this cannot. */
 export interface Origin {
@@ -30,6 +31,8 @@ export type TxnBody =
       readonly data: Uint8Array | undefined;
       /** The owning session of an ephemeral, else NO_SESSION. */
       readonly ephemeralOwner: SessionId;
+      /** Of a container or one with a TTL; never together with an owner. */
+      readonly lifetime?: Lifetime;
       /** The parent's count of creates after this one: explicit, so that replay cannot count twice. */
       readonly parentCreates: number;
     }

@@ -6,6 +6,7 @@
  */
 import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
 import { Children, type Sibling } from './children.ts';
+import { isSession, type Lifetime, lifetimeOf } from './lifetime.ts';
 import { highOf, joined, joinedNumber, lowOf, type PackedData, pack, unpack, upperOf } from './packed.ts';
 
 /** A znode as it is now: a live view, so read what is needed at once and don't keep it over an `apply`. */
@@ -19,6 +20,9 @@ export interface Znode {
   readonly creates: number;
   /** The session that owns an ephemeral, else NO_SESSION. */
   readonly ephemeralOwner: SessionId;
+  /** Of a container or one with a TTL. */
+  readonly lifetime: Lifetime | undefined;
+  readonly mtimeMs: number;
   readonly childCount: number;
   /** All eleven fields as clients see them. */
   stat(): Stat;
@@ -35,7 +39,8 @@ export interface ZnodeFields {
   readonly version: number;
   readonly creates: number;
   readonly aversion: number;
-  readonly ephemeralOwner: SessionId;
+  /** Session, container or TTL: see `lifetime.ts`. */
+  readonly owner: bigint;
 }
 
 /** The version after `version`: 32-bit wrap, and -1 is stepped over because it would mean "any" (case C004). */
@@ -69,7 +74,8 @@ export class StoredZnode implements Znode, Sibling {
   version: number;
   creates: number;
   aversion: number;
-  readonly ephemeralOwner: SessionId;
+  /** Session, container or TTL in one number, which costs no object of its own for all that have the same: `lifetime.ts`. */
+  readonly owner: bigint;
   /** Hash of path and data, kept because a change of the stat alone must not cost the length of the data. */
   contentHigh = 0;
   contentLow = 0;
@@ -98,7 +104,7 @@ export class StoredZnode implements Znode, Sibling {
     this.version = fields.version;
     this.creates = fields.creates;
     this.aversion = fields.aversion;
-    this.ephemeralOwner = fields.ephemeralOwner;
+    this.owner = fields.owner;
   }
 
   get data(): Uint8Array | undefined {
@@ -150,7 +156,16 @@ export class StoredZnode implements Znode, Sibling {
   }
 
   get isEphemeral(): boolean {
-    return this.ephemeralOwner !== NO_SESSION;
+    return this.owner !== NO_SESSION && isSession(this.owner);
+  }
+
+  get ephemeralOwner(): SessionId {
+    const { owner } = this;
+    return owner !== NO_SESSION && isSession(owner) ? owner : NO_SESSION;
+  }
+
+  get lifetime(): Lifetime | undefined {
+    return this.owner === NO_SESSION ? undefined : lifetimeOf(this.owner);
   }
 
   get childCount(): number {

@@ -5,7 +5,7 @@
 
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
-import type { Op } from '../op.ts';
+import type { CreateMode, Op } from '../op.ts';
 import type { CallFault } from './frame.ts';
 import {
   beginMessage,
@@ -15,6 +15,7 @@ import {
   readBytes,
   readInt32,
   readMessageEnd,
+  readMs,
   readString,
   readTag,
   skipField,
@@ -42,6 +43,17 @@ export const OP_FIELDS = {
 const MODE_UNSPECIFIED = 0;
 const MODE_PERSISTENT = 1;
 const MODE_EPHEMERAL = 2;
+const MODE_CONTAINER = 3;
+const MODE_TTL = 4;
+
+const MODES = {
+  persistent: MODE_PERSISTENT,
+  ephemeral: MODE_EPHEMERAL,
+  container: MODE_CONTAINER,
+  ttl: MODE_TTL,
+} as const satisfies Record<CreateMode, number>;
+
+const MODE_NAMES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'container', 'ttl'];
 
 /** Writes the request of `op` as a member of the oneof in Call. */
 export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void {
@@ -50,8 +62,9 @@ export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void
     case 'create':
       writeString(writer, 1, op.path);
       if (op.data !== undefined) writeBytesAlways(writer, 2, op.data);
-      writeUint(writer, 3, op.mode === 'ephemeral' ? MODE_EPHEMERAL : MODE_PERSISTENT);
+      writeUint(writer, 3, MODES[op.mode]);
       writeBool(writer, 4, op.sequential);
+      if (op.ttlMs !== undefined) writeUint(writer, 6, op.ttlMs);
       break;
     case 'setData':
       writeString(writer, 1, op.path);
@@ -85,6 +98,7 @@ interface RequestFields {
   data: Uint8Array | undefined;
   mode: number;
   sequential: boolean;
+  ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
 }
@@ -102,6 +116,7 @@ function readFields(reader: ByteReader, kind: Op['kind']): RequestFields {
     data: undefined,
     mode: MODE_UNSPECIFIED,
     sequential: false,
+    ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
   };
@@ -119,6 +134,7 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields):
   else if (isData) fields.data = readBytes(reader);
   else if (third && kind === 'create') fields.mode = readInt32(reader);
   else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
+  else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
   else if (third && kind === 'setData') fields.expectedVersion = readInt32(reader);
   else if (second && kind === 'delete') fields.expectedVersion = readInt32(reader);
   else if (second && (kind === 'exists' || kind === 'getData' || kind === 'getChildren')) {
@@ -129,18 +145,15 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields):
 function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
   const { path, data, expectedVersion } = fields;
   switch (kind) {
-    case 'create':
-      if (fields.mode < MODE_UNSPECIFIED || fields.mode > MODE_EPHEMERAL) {
+    case 'create': {
+      const mode = MODE_NAMES[fields.mode];
+      if (mode === undefined) {
         const message = `Cannot create ${path}: mode ${fields.mode} is not known`;
         return { kind: 'fault', code: 'INVALID_ARGUMENT', message };
       }
-      return {
-        kind,
-        path,
-        data,
-        mode: fields.mode === MODE_EPHEMERAL ? 'ephemeral' : 'persistent',
-        sequential: fields.sequential,
-      };
+      const op = { kind, path, data, mode, sequential: fields.sequential } as const;
+      return mode === 'ttl' || fields.ttlMs !== 0 ? { ...op, ttlMs: fields.ttlMs } : op;
+    }
     case 'setData':
       return { kind, path, data, expectedVersion };
     case 'delete':

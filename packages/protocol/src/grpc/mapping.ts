@@ -7,7 +7,7 @@ import { unreachable } from '../assert.ts';
 import { ERRORS } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
-import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
+import type { Answer, CreateMode, Op, OpFailure, OpResult } from '../op.ts';
 import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
 import { toZxid, type Zxid } from '../zxid.ts';
@@ -112,16 +112,25 @@ function readCall(kind: 'exists' | 'getData' | 'getChildren', request: WireReadR
   return { op: { kind, path: request.path }, linearizable: request.linearizable, session: undefined };
 }
 
-function toCreate({ path, data, mode, sequential }: WireCreateRequest): Op | CallFault {
-  switch (mode) {
-    case 'CREATE_MODE_UNSPECIFIED':
-    case 'CREATE_MODE_PERSISTENT':
-      return { kind: 'create', path, data, mode: 'persistent', sequential };
-    case 'CREATE_MODE_EPHEMERAL':
-      return { kind: 'create', path, data, mode: 'ephemeral', sequential };
-    default:
-      return { kind: 'fault', code: 'INVALID_ARGUMENT', message: `Cannot create ${path}: mode ${mode} is not known` };
+const MODES = new Map<string | number, CreateMode>([
+  ['CREATE_MODE_UNSPECIFIED', 'persistent'],
+  ['CREATE_MODE_PERSISTENT', 'persistent'],
+  ['CREATE_MODE_EPHEMERAL', 'ephemeral'],
+  ['CREATE_MODE_CONTAINER', 'container'],
+  ['CREATE_MODE_TTL', 'ttl'],
+]);
+
+function toCreate(request: WireCreateRequest): Op | CallFault {
+  const { path, data, sequential } = request;
+  const mode = MODES.get(request.mode);
+  if (mode === undefined) {
+    const message = `Cannot create ${path}: mode ${request.mode} is not known`;
+    return { kind: 'fault', code: 'INVALID_ARGUMENT', message };
   }
+  const op = { kind: 'create', path, data, mode, sequential } as const;
+  // Exact where it matters: what is past 2^53 is far past the longest TTL either way.
+  const ttlMs = Number(request.ttlMs ?? 0n);
+  return mode === 'ttl' || ttlMs !== 0 ? { ...op, ttlMs } : op;
 }
 
 function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {

@@ -30,6 +30,7 @@ export interface WireCreateRequest {
   readonly mode: string | number;
   readonly sequential: boolean;
   readonly session: WireSession | null;
+  readonly ttlMs: bigint;
 }
 
 export interface WireDeleteRequest {

@@ -188,6 +188,8 @@ function resolveTiming({ values, origins }: Gathered): Timing {
     electionSettleMs: need(values.electionSettleMs, 'electionSettleMs'),
     staleReadMaxMs: need(values.staleReadMaxMs, 'staleReadMaxMs'),
     diskStallMs: need(values.diskStallMs, 'diskStallMs'),
+    reapIntervalMs: need(values.reapIntervalMs, 'reapIntervalMs'),
+    containerUnusedMs: need(values.containerUnusedMs, 'containerUnusedMs'),
   };
 }
 
@@ -206,6 +208,7 @@ function resolveLimits({ values, origins }: Gathered): Limits {
     syncMessageBytes: DEFAULT_LIMITS.syncMessageBytes,
     checkpointBytes: need(values.checkpointBytes, 'checkpointBytes'),
     checkpointTxns: need(values.checkpointTxns, 'checkpointTxns'),
+    reapPerMinuteMax: need(values.reapPerMinuteMax, 'reapPerMinuteMax'),
     epochTxnsMax: need(values.epochTxnsMax, 'epochTxnsMax'),
   };
 }
