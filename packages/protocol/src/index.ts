@@ -8,4 +8,5 @@ export * from './path.ts';
 export * from './session-id.ts';
 export * from './stat.ts';
 export * from './utf8.ts';
+export * from './watch.ts';
 export * from './zxid.ts';

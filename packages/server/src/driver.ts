@@ -10,6 +10,7 @@ import type { MemberStatus, Now, PeerAction, PeerEvent } from '@quorate/core';
 import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
 import type { MemberStore, StoreEvents } from '@quorate/storage';
 import { Calls } from './calls.ts';
+import { FeedReaders } from './feed-readers.ts';
 import { Intake } from './intake.ts';
 import type { Log } from './logging.ts';
 import type { Links } from './peers/links.ts';
@@ -68,6 +69,7 @@ export function readClocks(): Now {
 
 export class Driver {
   readonly calls = new Calls();
+  readonly feeds = new FeedReaders();
   readonly #options: DriverOptions;
   readonly #attachments = new Map<number, Attachment>();
   /** Attachments that were answered in this turn. */
@@ -153,9 +155,10 @@ export class Driver {
     return this.#attachments.size;
   }
 
-  /** Closes every attachment with the same word. */
+  /** Closes every attachment, and ends every watch, with the same word. */
   closeAttachments(code: ErrorCode, reason: string): void {
     for (const attachment of [...this.#attachments.values()]) attachment.close(code, reason, false);
+    this.feeds.endAll(code, reason);
   }
 
   /** Nothing happens after this. Idempotent. */
@@ -253,6 +256,13 @@ export class Driver {
       case 'closeAttachment':
         this.#attachments.get(action.attachment)?.close(action.code, action.reason, action.isIdle);
         return;
+      case 'feedPiece':
+        if (!this.feeds.piece(action.feed, action.piece)) this.post({ kind: 'feedClosed', feed: action.feed });
+        return;
+      case 'feedEnded':
+        return this.feeds.ended(action.feed, action);
+      case 'turnWanted':
+        return this.#schedule();
       case 'statusChanged':
         this.#hasStatusChanged = true;
         return;

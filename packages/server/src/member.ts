@@ -212,6 +212,7 @@ export class Member {
       sid: config.sid,
       log: this.#log.child('grpc'),
       calls: driver.calls,
+      feeds: driver.feeds,
       streamCallsMax: config.serverLimits.streamCallsMax,
       refusal: () => this.#refusal(),
       post: (event) => driver.post(event),

@@ -1,5 +1,5 @@
 /** Every knob of a run, drawn from its seed and printed first. Times are virtual. Which faults there are: faults/kinds.ts. */
-import { DEFAULT_LIMITS, type Limits, type Timing } from '@quorate/core';
+import { DEFAULT_LIMITS, DEFAULT_TIMING, type Limits, type Timing } from '@quorate/core';
 import type { Sid } from '@quorate/protocol';
 import { drawFaults, type FaultKnobs } from './faults/kinds.ts';
 import { Random } from './random.ts';
@@ -104,6 +104,8 @@ function drawTiming(random: Random): Timing {
     diskStallMs: random.skewed(500, 20_000),
     reapIntervalMs: 4 * tickMs,
     containerUnusedMs: 0,
+    watchProgressMs: DEFAULT_TIMING.watchProgressMs,
+    watchStallMs: DEFAULT_TIMING.watchStallMs,
   };
 }
 

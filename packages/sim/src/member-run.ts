@@ -254,6 +254,10 @@ export class MemberRun {
       case 'closeAttachment':
         front.take(action);
         break;
+      // Nobody watches here in a way that can be resumed.
+      case 'turnWanted':
+      case 'feedPiece':
+      case 'feedEnded':
       case 'statusChanged':
         break;
       case 'leaderMoved':

@@ -1,5 +1,5 @@
 /** All that a member asks of its surroundings. The driver carries them out in order, and reports completions. */
-import type { Answer, ErrorCode, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { Answer, ErrorCode, SessionId, Sid, WatchPiece, Zxid } from '@quorate/protocol';
 import type { StorageCommand } from '../zab/host.ts';
 import type { StateRecord } from '../zab/messages.ts';
 import type { PeerMessage } from './messages.ts';
@@ -48,6 +48,18 @@ export type PeerAction =
       readonly reason: string;
       readonly isIdle: boolean;
     }
+  /** Hand the piece to the reader, and report `feedTaken` when it has taken it: no other comes before that. */
+  | { readonly kind: 'feedPiece'; readonly feed: number; readonly piece: WatchPiece }
+  /** The feed is over, or was refused: tell its reader why. */
+  | {
+      readonly kind: 'feedEnded';
+      readonly feed: number;
+      readonly code: ErrorCode;
+      readonly path: string | undefined;
+      readonly message: string;
+    }
+  /** There is more to do than fits a turn: end another one soon, though nothing may have happened. */
+  | { readonly kind: 'turnWanted' }
   /** The member has changed its place in the ensemble: for status, health and logs. */
   | { readonly kind: 'statusChanged' }
   /** The answer to `stop`: nothing is in flight any more. */

@@ -44,6 +44,10 @@ export interface Timing {
   readonly reapIntervalMs: number;
   /** A container that never had a child is deleted at this age; 0: never. Default 0. */
   readonly containerUnusedMs: number;
+  /** A watch that has nothing to tell says so this often. Default 5000. */
+  readonly watchProgressMs: number;
+  /** A watch whose reader takes nothing for this long is dropped. Default 30000. */
+  readonly watchStallMs: number;
 }
 
 export interface Limits {
@@ -66,6 +70,10 @@ export interface Limits {
   readonly checkpointTxns: number;
   /** Containers and znodes with a TTL deleted in a minute, at most. Default 10000. */
   readonly reapPerMinuteMax: number;
+  /** Changes kept in memory for watches that begin again where they were, bytes, data included; the oldest go. Default 16 MiB. */
+  readonly watchBytesMax: number;
+  /** Watches of this member that can be resumed; past it THROTTLED. Default 10000. */
+  readonly resumableWatchesMax: number;
 }
 
 export const DEFAULT_TIMING: Timing = {
@@ -81,6 +89,8 @@ export const DEFAULT_TIMING: Timing = {
   diskStallMs: 10_000,
   reapIntervalMs: 60_000,
   containerUnusedMs: 0,
+  watchProgressMs: 5_000,
+  watchStallMs: 30_000,
 };
 
 export const DEFAULT_LIMITS: Limits = {
@@ -92,4 +102,6 @@ export const DEFAULT_LIMITS: Limits = {
   checkpointBytes: 8 * 1024 * 1024,
   checkpointTxns: 50_000,
   reapPerMinuteMax: 10_000,
+  watchBytesMax: 16 * 1024 * 1024,
+  resumableWatchesMax: 10_000,
 };

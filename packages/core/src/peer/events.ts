@@ -2,7 +2,7 @@
  * All that can happen to a member. An event carries everything that is not determined; time comes with each step.
  * Completions of disk work are events like any other: the core waits for them, the driver does not.
  */
-import type { Op, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
 import type { PeerMessage } from './messages.ts';
 
 /** The clocks at one step. */
@@ -85,6 +85,12 @@ export type PeerEvent =
   /** The stream or socket is gone; its session lives on until it expires. */
   | { readonly kind: 'detached'; readonly attachment: number }
   | { readonly kind: 'call'; readonly call: Call }
+  /** A reader wants to watch. `feed` is chosen by the driver, unique in this run. Answered by `feedPiece`s or `feedEnded`. */
+  | { readonly kind: 'feedOpened'; readonly feed: number; readonly spec: WatchSpec }
+  /** The reader has taken the last piece, and can take another one. */
+  | { readonly kind: 'feedTaken'; readonly feed: number }
+  /** The reader has gone; nothing more comes for it. */
+  | { readonly kind: 'feedClosed'; readonly feed: number }
   /** The lead is to go to `to`, or to the voter that is furthest. Answered by `leaderMoved` or a failed `answer`. */
   | { readonly kind: 'moveLeader'; readonly callId: number; readonly to: Sid | undefined; readonly deadlineMs: number }
   /** The member is to stop: take no new calls, answer those in flight, then say `stopped`. */

@@ -8,9 +8,11 @@ import { type Answer, assert, formatZxid, unreachable } from '@quorate/protocol'
 import { Calls } from '../pipeline/calls.ts';
 import type { CurrentTree } from '../pipeline/current-tree.ts';
 import { Entry, type EntryHost } from '../pipeline/entry.ts';
-import { refused } from '../pipeline/refusal.ts';
+import { Feeds, type FeedsHost, type FeedsOptions } from '../pipeline/feeds.ts';
+import { refusal, refused } from '../pipeline/refusal.ts';
 import { SessionCalls } from '../pipeline/session-calls.ts';
 import type { DataTree } from '../tree/data-tree.ts';
+import { Journal } from '../tree/journal.ts';
 import type { ZabRecovered } from '../zab/config.ts';
 import { Zab } from '../zab/zab.ts';
 import type { PeerAction } from './actions.ts';
@@ -38,6 +40,7 @@ export class QuorumPeer {
   readonly #entry: Entry;
   readonly #calls: Calls;
   readonly #sessionCalls: SessionCalls;
+  readonly #feeds: Feeds;
   readonly #checkpointing: Checkpointing;
   readonly #moves: LeaderMoves;
   readonly #trust: Trust;
@@ -68,6 +71,9 @@ export class QuorumPeer {
     this.#calls = new Calls(this.#entry);
     this.#sessionCalls = new SessionCalls(this.#entry);
     this.#checkpointing = new Checkpointing(config.limits, this.#state, outbox, (zxid) => this.#zab.checkpointed(zxid));
+    const journal = new Journal(config.limits.watchBytesMax, baseZxid);
+    this.#feeds = new Feeds(feedsOptions(config), this.#state, journal, this.#feedsHost());
+    this.#report(tree);
     const routing = this.#routing;
     this.#trust = new Trust(config, this.#state, { status: () => this.#zab.status }, { routing, outbox });
     const host = new MemberZabHost({
@@ -79,6 +85,8 @@ export class QuorumPeer {
       now: () => this.#now,
       replaceTree: (replaced) => {
         this.#state.tree = replaced;
+        this.#report(replaced);
+        this.#feeds.treeReplaced();
       },
       fail: (reason) => this.#fail(reason),
       hasFailed: () => this.#hasFailed,
@@ -134,6 +142,7 @@ export class QuorumPeer {
         this.#entry.tick();
         this.#routing.tick(this.#now);
         this.#trust.tick(nowMs);
+        this.#feeds.tick();
         return this.#watchDisk();
       case 'turnEnded':
         return this.#turnEnded();
@@ -173,6 +182,12 @@ export class QuorumPeer {
         return this.#entry.attachments.detached(event.attachment);
       case 'call':
         return this.#calls.take(event.call);
+      case 'feedOpened':
+        return this.#feeds.open(event.feed, event.spec);
+      case 'feedTaken':
+        return this.#feeds.taken(event.feed);
+      case 'feedClosed':
+        return this.#feeds.closed(event.feed);
       case 'moveLeader':
         return this.#moves.begin(event);
       case 'stop':
@@ -208,6 +223,7 @@ export class QuorumPeer {
     this.#routing.desk?.turnEnded(this.#now);
     this.#zab.turnEnded(this.#now.monotonicMs);
     this.#checkpointing.turnEnded();
+    this.#feeds.turnEnded();
   }
 
   /** Takes no new calls. A leader hands its place over first, and follows while the calls in flight are answered. */
@@ -220,6 +236,7 @@ export class QuorumPeer {
   #stop(): void {
     this.#hasStopped = true;
     this.#entry.attachments.closeAll('UNAVAILABLE', 'This member is stopping');
+    this.#feeds.endAll(refusal('UNAVAILABLE', 'This member is stopping; the watch goes on at another member'));
     if (this.#zab.status.state === 'leading') this.#zab.resign('this member is stopping', this.#now.monotonicMs, true);
     this.#outbox.push({ kind: 'stopped' });
   }
@@ -257,6 +274,7 @@ export class QuorumPeer {
     this.#hasLeft = true;
     this.#routing.leave();
     this.#entry.leave();
+    this.#feeds.endAll(refusal('UNAVAILABLE', 'This member has left service; the watch goes on at another member'));
     this.#moves.abandon();
     this.#outbox.push({ kind: 'statusChanged' });
     // Without its disk it has no place to give up, and is made anew in any case.
@@ -270,6 +288,21 @@ export class QuorumPeer {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     this.#outbox.push({ kind: 'fail', reason });
+  }
+
+  #report(tree: DataTree): void {
+    tree.report((kind, path, zxid) => this.#feeds.changed(kind, path, zxid));
+  }
+
+  #feedsHost(): FeedsHost {
+    const outbox = this.#outbox;
+    return {
+      nowMs: () => this.#now.monotonicMs,
+      readFault: () => this.#routing.readFault(this.#now.monotonicMs),
+      piece: (feed, piece) => outbox.push({ kind: 'feedPiece', feed, piece }),
+      ended: (feed, { code, path, message }) => outbox.push({ kind: 'feedEnded', feed, code, path, message }),
+      wantTurn: () => outbox.push({ kind: 'turnWanted' }),
+    };
   }
 
   #routingZab(): RoutingZab {
@@ -305,6 +338,10 @@ export class QuorumPeer {
     );
     this.#outbox.push({ kind: 'answer', callId, answer });
   }
+}
+
+function feedsOptions({ timing, limits }: MemberConfig): FeedsOptions {
+  return { feedsMax: limits.resumableWatchesMax, progressMs: timing.watchProgressMs, stallMs: timing.watchStallMs };
 }
 
 /** What a member that has given its place up takes no part in any more; the clock and its clients are still heard. */

@@ -8,6 +8,7 @@
  */
 import {
   assert,
+  type ChangeKind,
   formatSessionId,
   formatZxid,
   NO_SESSION,
@@ -21,13 +22,16 @@ import {
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
-import { ownBytes } from './packed.ts';
+import { ownBytes, type PackedData } from './packed.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { StoredZnode, type Znode } from './znode.ts';
+
+/** Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. */
+export type ChangeSink = (kind: ChangeKind, path: string, zxid: Zxid) => void;
 
 type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 
@@ -36,6 +40,7 @@ export class DataTree {
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
   #lastZxid: Zxid;
+  #changed: ChangeSink = () => undefined;
 
   /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
   constructor(state: TreeState, lastZxid: Zxid) {
@@ -50,6 +55,11 @@ export class DataTree {
     const tree = new DataTree(TreeState.initial(), ZERO_ZXID);
     for (const path of BUILT_IN_PATHS) tree.#checkpointer.willChange(path);
     return tree;
+  }
+
+  /** From now on `sink` is told of every change, and nobody else. It must not change the tree. */
+  report(sink: ChangeSink): void {
+    this.#changed = sink;
   }
 
   /** Position of the last applied txn. */
@@ -98,6 +108,11 @@ export class DataTree {
   /** The data, which may be the tree's own: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
   data(path: string): Uint8Array | undefined {
     return this.#state.get(path)?.data;
+  }
+
+  /** The data as it is kept, for who keeps it along with the tree. */
+  content(path: string): PackedData {
+    return this.#state.get(path)?.content;
   }
 
   /** Names of the children by code unit, or undefined when the znode is not there. Cached: never write to the array. */
@@ -197,6 +212,7 @@ export class DataTree {
       owner: ownerOf(ephemeralOwner, lifetime),
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
+    this.#changed('created', path, zxid);
   }
 
   #delete(zxid: Zxid, path: string): void {
@@ -211,6 +227,7 @@ export class DataTree {
     this.#checkpointer.willChange(znode.path);
     this.#checkpointer.willChange(parent.path);
     this.#state.detach(znode, parent, zxid);
+    this.#changed('deleted', znode.path, zxid);
   }
 
   #setData(zxid: Zxid, txn: Txn, body: BodyOf<'setData'>): void {
@@ -219,6 +236,7 @@ export class DataTree {
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(znode.path);
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
+    this.#changed('dataChanged', path, zxid);
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {

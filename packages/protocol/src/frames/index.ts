@@ -6,4 +6,5 @@ export * from './attach-request.ts';
 export * from './attach-response.ts';
 export * from './error-detail.ts';
 export * from './frame.ts';
+export * from './watch-codec.ts';
 export * from './wire.ts';

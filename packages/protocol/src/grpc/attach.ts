@@ -5,11 +5,14 @@
 import type { PackageDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { decodeAttachRequest } from '../frames/attach-request.ts';
 import type { AttachRequest } from '../frames/frame.ts';
+import { decodeWatchSpec } from '../frames/watch-codec.ts';
+import type { WatchSpec } from '../watch.ts';
 import { serviceOf } from './load.ts';
 
 export const ZNODE_SERVICE = 'quorate.v1.ZnodeService';
 export const SESSION_SERVICE = 'quorate.v1.SessionService';
 export const CLUSTER_SERVICE = 'quorate.v1.ClusterService';
+export const WATCH_SERVICE = 'quorate.v1.WatchService';
 
 /** SessionService of `definition` with the frame codec on Attach. */
 export function sessionService(definition: PackageDefinition): ServiceDefinition {
@@ -22,9 +25,24 @@ export function sessionService(definition: PackageDefinition): ServiceDefinition
   };
 }
 
+/** WatchService of `definition` with our own codec on Watch: a server reads a WatchSpec and writes whole responses as bytes. */
+export function watchService(definition: PackageDefinition): ServiceDefinition {
+  const service = serviceOf(definition, WATCH_SERVICE);
+  const watch = service['Watch'];
+  if (watch === undefined) throw new Error(`${WATCH_SERVICE} has no method Watch`);
+  return {
+    ...service,
+    Watch: { ...watch, requestDeserialize: readSpec, responseSerialize: (bytes) => asBuffer(bytes as Uint8Array) },
+  };
+}
+
 /** The same bytes as a Buffer, without a copy: grpc-js takes nothing else. */
 export function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function readSpec(bytes: Buffer): WatchSpec {
+  return decodeWatchSpec(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
 function readFrame(bytes: Buffer): AttachRequest {

@@ -13,6 +13,7 @@ export const PUBLIC_PROTOS = [
   'quorate/v1/znode_service.proto',
   'quorate/v1/session_service.proto',
   'quorate/v1/cluster_service.proto',
+  'quorate/v1/watch_service.proto',
 ] as const;
 
 /** Files of the protocol between members. */

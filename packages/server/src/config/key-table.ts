@@ -112,6 +112,8 @@ export const KEYS = {
   diskStallMs: timing('diskStallMs', 'A disk that finishes nothing for this long counts as failed', 1_000),
   reapIntervalMs: timing('reapIntervalMs', 'How often containers and znodes with a TTL are looked through', 50),
   containerUnusedMs: timing('containerUnusedMs', 'Age at which a container that never had a child goes; 0: never', 0),
+  watchProgressMs: timing('watchProgressMs', 'A watch that has nothing to tell says so this often', 10),
+  watchStallMs: timing('watchStallMs', 'A watch whose reader takes nothing for this long is dropped', 10),
   outstandingMax: limit('outstandingMax', 'Writes of this member not yet answered; past it THROTTLED', 1, 10_000_000),
   outstandingBytesMax: limit('outstandingBytesMax', 'The same in bytes of data', MIB, 16 * GIB),
   historyBytesMax: limit('historyBytesMax', 'History kept in memory for members that come back', 0, 16 * GIB),
@@ -119,6 +121,13 @@ export const KEYS = {
   checkpointTxns: limit('checkpointTxns', 'A checkpoint is begun after this many txns', 1, 1_000_000_000),
   reapPerMinuteMax: limit('reapPerMinuteMax', 'Containers and znodes with a TTL deleted in a minute', 1, 10_000_000),
   epochTxnsMax: limit('epochTxnsMax', 'A leader with this many txns in its epoch hands over', 1, 2 ** 32 - 2 ** 20),
+  watchBytesMax: limit('watchBytesMax', 'Changes kept in memory for watches that are resumed', 0, 16 * GIB),
+  resumableWatchesMax: limit(
+    'resumableWatchesMax',
+    'Resumable watches of this member; past it THROTTLED',
+    0,
+    1_000_000,
+  ),
   peerQueueBytesMax: integer({
     group: 'Limits',
     help: 'Bytes waiting to be sent to one member; past it the link is closed and the member resyncs',

@@ -190,6 +190,8 @@ function resolveTiming({ values, origins }: Gathered): Timing {
     diskStallMs: need(values.diskStallMs, 'diskStallMs'),
     reapIntervalMs: need(values.reapIntervalMs, 'reapIntervalMs'),
     containerUnusedMs: need(values.containerUnusedMs, 'containerUnusedMs'),
+    watchProgressMs: need(values.watchProgressMs, 'watchProgressMs'),
+    watchStallMs: need(values.watchStallMs, 'watchStallMs'),
   };
 }
 
@@ -210,6 +212,8 @@ function resolveLimits({ values, origins }: Gathered): Limits {
     checkpointTxns: need(values.checkpointTxns, 'checkpointTxns'),
     reapPerMinuteMax: need(values.reapPerMinuteMax, 'reapPerMinuteMax'),
     epochTxnsMax: need(values.epochTxnsMax, 'epochTxnsMax'),
+    watchBytesMax: need(values.watchBytesMax, 'watchBytesMax'),
+    resumableWatchesMax: need(values.resumableWatchesMax, 'resumableWatchesMax'),
   };
 }
 

@@ -4,12 +4,14 @@ import { type Answer, CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, type Sid, ty
 import type { ClusterStatus } from '@quorate/protocol/grpc';
 import type { Calls } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
+import type { FeedReaders } from '../../feed-readers.ts';
 import type { Log } from '../../logging.ts';
 
 export interface CoreAccess {
   readonly sid: Sid;
   readonly log: Log;
   readonly calls: Calls;
+  readonly feeds: FeedReaders;
   /** Calls of one stream that are not answered; past it the stream is not read from. */
   readonly streamCallsMax: number;
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */

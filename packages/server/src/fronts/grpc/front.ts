@@ -8,6 +8,8 @@ import {
   SESSION_SERVICE,
   serviceOf,
   sessionService,
+  WATCH_SERVICE,
+  watchService,
   ZNODE_SERVICE,
 } from '@quorate/protocol/grpc';
 import { HealthImplementation } from 'grpc-health-check';
@@ -19,6 +21,7 @@ import { clusterHandlers } from './cluster-service.ts';
 import type { CoreAccess } from './core-access.ts';
 import { sessionHandlers } from './session-service.ts';
 import { answerUndecodable, keepUndecodable } from './undecodable.ts';
+import { watchHandlers } from './watch-service.ts';
 import { znodeHandlers } from './znode-service.ts';
 
 /** What health checks ask for. */
@@ -63,13 +66,15 @@ export class GrpcFront {
     const sessions = { ...unary(sessionHandlers(core)), Attach: attachHandler(core) };
     server.addService(keepUndecodable(sessionService(protos)), sessions);
     server.addService(keepUndecodable(serviceOf(protos, CLUSTER_SERVICE)), unary(clusterHandlers(core)));
+    server.addService(watchService(protos), watchHandlers(core));
     const health = new HealthImplementation({
       '': 'SERVING',
       [ZNODE_SERVICE]: 'NOT_SERVING',
       [WRITE_HEALTH]: 'NOT_SERVING',
     });
     health.addToServer(server);
-    new ReflectionService(protos, { services: [ZNODE_SERVICE, SESSION_SERVICE, CLUSTER_SERVICE] }).addToServer(server);
+    const services = [ZNODE_SERVICE, SESSION_SERVICE, WATCH_SERVICE, CLUSTER_SERVICE];
+    new ReflectionService(protos, { services }).addToServer(server);
     const listener = await GrpcListener.open(server, {
       name: 'grpc',
       host: config.bind,
