@@ -15,6 +15,11 @@ export interface ReadOptions extends CallOptions {
   readonly consistency?: Consistency | undefined;
 }
 
+export interface EphemeralsOptions extends ReadOptions {
+  /** Only those whose path begins with these characters: `/a` names `/ab` too. Default: all. */
+  readonly prefix?: string | undefined;
+}
+
 export interface WriteOptions extends CallOptions {
   /** The version that the znode must have; else BAD_VERSION. Undefined: any. */
   readonly version?: number | undefined;
@@ -68,6 +73,10 @@ export interface Client extends AsyncDisposable {
   delete(path: string, options?: DeleteOptions): Promise<void>;
   /** Names of the direct children, sorted. NO_NODE. */
   children(path: string, options?: ReadOptions): Promise<string[]>;
+  /** Paths of this session's own ephemerals, sorted. */
+  ephemerals(options?: EphemeralsOptions): Promise<string[]>;
+  /** How many znodes there are below that one, at any depth. It takes the member time with their number. NO_NODE. */
+  countDescendants(path: string, options?: ReadOptions): Promise<number>;
   /** Waits until the member has all that is committed now. Returns the zxid up to which reads are then fresh. */
   sync(options?: CallOptions): Promise<bigint>;
   /** Ends the session and releases everything. Calls made before are answered first. Never rejects. */

@@ -61,6 +61,19 @@ describe('znodes', () => {
     expect(await failure(client.create('/x', '', options as never))).toBeInstanceOf(kind);
   });
 
+  it('are counted below one, and its own ephemerals are listed', async () => {
+    await client.create('/a');
+    for (const path of ['/a/c', '/a/b', '/ab']) await client.create(path, '', { mode: 'ephemeral' });
+    expect(await client.countDescendants('/a')).toBe(2);
+    expect(await client.ephemerals()).toEqual(['/a/b', '/a/c', '/ab']);
+    expect(await client.ephemerals({ prefix: '/a/' })).toEqual(['/a/b', '/a/c']);
+    expect(await failure(client.ephemerals({ prefix: 'a' }))).toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await using inside = await connect(`${ensemble.servers.join(',')}/a`);
+    await inside.create('/own', '', { mode: 'ephemeral' });
+    expect(await inside.ephemerals()).toEqual(['/own']);
+    expect(await inside.countDescendants('/')).toBe(3);
+  });
+
   it('C149: tell null from empty', async () => {
     await client.create('/null');
     await client.create('/empty', '');

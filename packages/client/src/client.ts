@@ -1,6 +1,14 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
-import type { Op, OpResult, Zxid } from '@quorate/protocol';
-import type { Client, Consistency, CreateOptions, DeleteOptions, ReadOptions, SetOptions } from './api.ts';
+import type { Op, OpResult, ReadOp, Zxid } from '@quorate/protocol';
+import type {
+  Client,
+  Consistency,
+  CreateOptions,
+  DeleteOptions,
+  EphemeralsOptions,
+  ReadOptions,
+  SetOptions,
+} from './api.ts';
 import type { Connection } from './connection.ts';
 import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
@@ -78,6 +86,18 @@ export class SessionClient implements Client {
     return [...children];
   }
 
+  async ephemerals(options: EphemeralsOptions = {}): Promise<string[]> {
+    const { prefix = '/' } = options;
+    if (typeof prefix !== 'string') throw new TypeError(`prefix must be a string, not ${typeof prefix}`);
+    const { paths } = await this.#read({ kind: 'getEphemerals', path: this.#chroot.inwardPrefix(prefix) }, options);
+    return paths.map((path) => this.#chroot.outward(path));
+  }
+
+  async countDescendants(path: string, options: ReadOptions = {}): Promise<number> {
+    const op = { kind: 'getAllChildrenNumber', path: this.#chroot.inward(path) } as const;
+    return (await this.#read(op, options)).total;
+  }
+
   async sync(options: CallOptions = {}): Promise<bigint> {
     const { zxid } = await this.#send({ kind: 'sync', path: this.#chroot.inward('/') }, false, this.#budget(options));
     return zxid;
@@ -133,10 +153,7 @@ export class SessionClient implements Client {
     return { deadlineMs: this.#connection.now() + timeoutMs, signal: checkSignal(options.signal) };
   }
 
-  #read<K extends 'exists' | 'getData' | 'getChildren'>(
-    op: Op & { readonly kind: K },
-    options: ReadOptions,
-  ): Promise<ResultOf<K>> {
+  #read<K extends ReadOp['kind']>(op: Op & { readonly kind: K }, options: ReadOptions): Promise<ResultOf<K>> {
     const linearizable = isLinearizable(options.consistency);
     return this.#send(op, linearizable, this.#budget(options)).then(({ result }) => result as ResultOf<K>);
   }

@@ -5,6 +5,7 @@ export type {
   CreateMode,
   CreateOptions,
   DeleteOptions,
+  EphemeralsOptions,
   ReadOptions,
   SetOptions,
   WriteOptions,

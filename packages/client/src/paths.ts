@@ -24,6 +24,16 @@ export class Chroot {
     return this.#prefix + path;
   }
 
+  /**
+   * The first characters of the ensemble's paths for those of the caller's; '' is all below the chroot.
+   * Throws INVALID_ARGUMENT for what no path begins with.
+   */
+  inwardPrefix(prefix: string): string {
+    if (prefix === '') return `${this.#prefix}/`;
+    if (prefix.startsWith('/')) return this.#prefix + prefix;
+    throw new CoordinationError('INVALID_ARGUMENT', `No path begins with ${JSON.stringify(prefix)}`, { path: prefix });
+  }
+
   /** The caller's path for the ensemble's; one outside of the chroot, which only an error can name, stays as it is. */
   outward(path: string): string {
     if (path === this.#prefix) return '/';

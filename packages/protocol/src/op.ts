@@ -39,7 +39,25 @@ export type WriteOp =
 export type ReadOp =
   | { readonly kind: 'exists'; readonly path: string }
   | { readonly kind: 'getData'; readonly path: string }
-  | { readonly kind: 'getChildren'; readonly path: string };
+  | { readonly kind: 'getChildren'; readonly path: string }
+  /** The caller's own ephemerals whose path begins with `path`, as characters: `/a` names `/ab` too. Empty or `/` for all. */
+  | { readonly kind: 'getEphemerals'; readonly path: string }
+  /** How many znodes there are below `path`, at any depth. */
+  | { readonly kind: 'getAllChildrenNumber'; readonly path: string };
+
+/** True for what is answered from the member's own tree. */
+export function isReadKind(kind: string): kind is ReadOp['kind'] {
+  switch (kind) {
+    case 'exists':
+    case 'getData':
+    case 'getChildren':
+    case 'getEphemerals':
+    case 'getAllChildrenNumber':
+      return true;
+    default:
+      return false;
+  }
+}
 
 /** Waits until this member has applied all that was committed when the leader handled it. */
 export interface SyncOp {
@@ -62,6 +80,9 @@ export type OpResult =
   | { readonly kind: 'exists'; readonly stat: Stat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat: Stat }
   | { readonly kind: 'getChildren'; readonly children: readonly string[]; readonly stat: Stat }
+  /** Sorted by code unit. */
+  | { readonly kind: 'getEphemerals'; readonly paths: readonly string[] }
+  | { readonly kind: 'getAllChildrenNumber'; readonly total: number }
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'closeSession' };
 

@@ -63,6 +63,12 @@ export class TreeModel {
     };
   }
 
+  /** How many znodes there are below that one. */
+  countBelow(path: string): number {
+    const start = path === '/' ? path : `${path}/`;
+    return [...this.znodes.keys()].filter((key) => key !== path && key.startsWith(start)).length;
+  }
+
   /** Paths of the ephemerals of a session, sorted. */
   ephemeralsOf(session: SessionId): readonly string[] {
     return [...this.znodes]

@@ -90,6 +90,7 @@ export class TinyTree {
       this.end(session);
       return { kind: 'closeSession' };
     }
+    if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
     const fault = pathFault(op.kind === 'create' && op.sequential ? `${op.path}0` : op.path);
     if (fault !== undefined) throw new KeeperError('INVALID_ARGUMENT', `Bad path: ${fault}`, { path: op.path });
     switch (op.kind) {
@@ -118,9 +119,21 @@ export class TinyTree {
           children: [...this.#get(op.path).children].sort(),
           stat: statOf(this.#get(op.path)),
         };
+      case 'getAllChildrenNumber':
+        this.#get(op.path);
+        return { kind: 'getAllChildrenNumber', total: this.#below(op.path).length };
       case 'sync':
         return { kind: 'sync', path: op.path };
     }
+  }
+
+  #ephemerals(session: SessionId, prefix: string): string[] {
+    const own = [...this.znodes].filter(([path, { owner }]) => owner === session && path.startsWith(prefix));
+    return own.map(([path]) => path).sort();
+  }
+
+  #below(path: string): string[] {
+    return [...this.znodes.keys()].filter((key) => key !== path && key.startsWith(path === '/' ? '/' : `${path}/`));
   }
 
   #create(op: CreateOp, session: SessionId): OpResult {

@@ -3,7 +3,16 @@
  * and then its way: a read from the tree, a sync or linearizable read by way of the leader's word, a write into the
  * history. Every call taken is answered exactly once (P2).
  */
-import { type Answer, assert, NO_SESSION, type Op, type OpResult, type ReadOp, type Zxid } from '@quorate/protocol';
+import {
+  type Answer,
+  assert,
+  isReadKind,
+  NO_SESSION,
+  type Op,
+  type OpResult,
+  type ReadOp,
+  type Zxid,
+} from '@quorate/protocol';
 import type { Call } from '../peer/events.ts';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
@@ -139,7 +148,7 @@ export class Calls {
     if (isKnown && state.tree.sessions.get(call.session) === undefined) {
       return refused(refusal('SESSION_EXPIRED', 'Cannot read: the session has ended'), this.#applied);
     }
-    return readAnswer(state.tree, op);
+    return readAnswer(state.tree, op, call.session);
   }
 
   #sync(place: Place, call: Call, answer: () => Answer): void {
@@ -193,7 +202,7 @@ export class Calls {
 }
 
 function isRead(op: Op): op is ReadOp {
-  return op.kind === 'exists' || op.kind === 'getData' || op.kind === 'getChildren';
+  return isReadKind(op.kind);
 }
 
 /** It puts nothing into the history and yet has to hear from the leader: what `session-order.ts` calls a barrier. */

@@ -5,6 +5,7 @@ import {
   formatZxid,
   type OpResult,
   type ReadOp,
+  type SessionId,
   type Stat,
   unreachable,
   type Zxid,
@@ -14,7 +15,10 @@ import type { Txn } from '../tree/txn.ts';
 import { refusal, refused } from './refusal.ts';
 
 /** The answer to a read, from the tree as it is now. */
-export function readAnswer(tree: DataTree, op: ReadOp): Answer {
+export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId): Answer {
+  if (op.kind === 'getEphemerals') {
+    return { zxid: tree.lastZxid, result: { kind: op.kind, paths: ephemeralsOf(tree, session, op.path) } };
+  }
   const stat = tree.stat(op.path);
   const zxid = tree.lastZxid;
   if (stat === undefined)
@@ -26,9 +30,16 @@ export function readAnswer(tree: DataTree, op: ReadOp): Answer {
       return { zxid, result: { kind: 'getData', data: tree.data(op.path), stat } };
     case 'getChildren':
       return { zxid, result: { kind: 'getChildren', children: tree.children(op.path) ?? [], stat } };
+    case 'getAllChildrenNumber':
+      return { zxid, result: { kind: op.kind, total: tree.descendantCount(op.path) } };
     default:
       return unreachable(op);
   }
+}
+
+function ephemeralsOf(tree: DataTree, session: SessionId, prefix: string): readonly string[] {
+  const paths = [...(tree.sessions.get(session)?.ephemerals ?? [])];
+  return (prefix === '' || prefix === '/' ? paths : paths.filter((path) => path.startsWith(prefix))).sort();
 }
 
 /** The answer to a write whose txn is the last that was applied. */

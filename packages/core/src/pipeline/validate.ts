@@ -49,7 +49,13 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
     case 'exists':
     case 'getData':
     case 'getChildren':
+    case 'getAllChildrenNumber':
       return pathRefusal('read', op.path);
+    case 'getEphemerals':
+      // Any characters may be a prefix: of what begins with them there is something or nothing.
+      return session === NO_SESSION
+        ? bad(undefined, 'Cannot list ephemerals: no session was named')
+        : longRefusal('list ephemerals of', op.path);
     case 'sync':
       return longRefusal('sync', op.path);
     case 'closeSession':

@@ -25,6 +25,11 @@ export class Children {
   /** Names of the listing and of `#added` that are not there any more. */
   readonly #deleted = new Set<string>();
 
+  /** The head of the chain, which is in no order. */
+  get first(): Sibling | undefined {
+    return this.#first;
+  }
+
   get size(): number {
     return this.#size;
   }

@@ -96,6 +96,12 @@ export class DataTree {
     return this.#state.get(path);
   }
 
+  /** How many znodes there are below that one, at any depth; 0 when it is not there. It goes through all of them, except for `/`. */
+  descendantCount(path: string): number {
+    if (path === '/') return this.#state.znodeCount - 1;
+    return this.#state.get(path)?.descendantCount() ?? 0;
+  }
+
   /** Containers and znodes with a TTL, in no order. Changes may be made while it goes on; what is deleted meanwhile does not come. */
   timedZnodes(): IterableIterator<Znode> {
     return this.#state.timedZnodes();

@@ -195,6 +195,21 @@ export class StoredZnode implements Znode, Sibling {
     return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
   }
 
+  /** Number of znodes below, at any depth. Takes time with it. */
+  descendantCount(): number {
+    let count = 0;
+    const parents: StoredZnode[] = [this];
+    for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+      for (let child = parent.#children?.first; child !== undefined; child = child.next) {
+        count++;
+        // Only znodes are put into the chain: see addChild.
+        const znode = child as StoredZnode;
+        if (znode.#children !== undefined) parents.push(znode);
+      }
+    }
+    return count;
+  }
+
   addChild(child: StoredZnode): void {
     this.#children ??= new Children();
     this.#children.add(child);

@@ -5,7 +5,7 @@
 
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
-import type { CreateMode, Op } from '../op.ts';
+import { type CreateMode, isReadKind, type Op } from '../op.ts';
 import type { CallFault } from './frame.ts';
 import {
   beginMessage,
@@ -37,6 +37,8 @@ export const OP_FIELDS = {
   getChildren: 15,
   sync: 16,
   closeSession: 17,
+  getEphemerals: 24,
+  getAllChildrenNumber: 25,
 } as const satisfies Record<Op['kind'], number>;
 
 /** CreateMode numbers. */
@@ -78,6 +80,8 @@ export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void
     case 'exists':
     case 'getData':
     case 'getChildren':
+    case 'getEphemerals':
+    case 'getAllChildrenNumber':
       writeString(writer, 1, op.path);
       writeBool(writer, 2, linearizable);
       break;
@@ -137,9 +141,8 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields):
   else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
   else if (third && kind === 'setData') fields.expectedVersion = readInt32(reader);
   else if (second && kind === 'delete') fields.expectedVersion = readInt32(reader);
-  else if (second && (kind === 'exists' || kind === 'getData' || kind === 'getChildren')) {
-    fields.linearizable = readBool(reader);
-  } else skipField(reader, tag);
+  else if (second && isReadKind(kind)) fields.linearizable = readBool(reader);
+  else skipField(reader, tag);
 }
 
 function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
@@ -161,6 +164,8 @@ function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
     case 'exists':
     case 'getData':
     case 'getChildren':
+    case 'getEphemerals':
+    case 'getAllChildrenNumber':
     case 'sync':
       return { kind, path };
     case 'closeSession':

@@ -58,6 +58,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   fc.record({ kind: fc.constant('delete' as const), path, expectedVersion: version }),
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
   fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const, 'getChildren' as const), path }),
+  fc.record({ kind: fc.constantFrom('getAllChildrenNumber' as const, 'getEphemerals' as const), path }),
   fc.record({ kind: fc.constant('sync' as const), path }),
   fc.constant({ kind: 'closeSession' as const }),
 );
@@ -92,6 +93,8 @@ const result = fc.oneof(
   fc.record({ kind: fc.constantFrom('exists' as const, 'setData' as const), stat }),
   fc.record({ kind: fc.constant('getData' as const), data, stat }),
   fc.record({ kind: fc.constant('getChildren' as const), children: fc.array(fc.string()), stat }),
+  fc.record({ kind: fc.constant('getEphemerals' as const), paths: fc.array(fc.string()) }),
+  fc.record({ kind: fc.constant('getAllChildrenNumber' as const), total: uint32 }),
   fc.record({ kind: fc.constant('sync' as const), path }),
   fc.constant({ kind: 'delete' as const }),
   fc.constant({ kind: 'closeSession' as const }),

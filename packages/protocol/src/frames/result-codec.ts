@@ -93,6 +93,12 @@ function writeSuccess(writer: ByteWriter, result: OpResult): void {
       for (const child of result.children) writeStringAlways(writer, 1, child);
       writeStat(writer, 2, result.stat);
       break;
+    case 'getEphemerals':
+      for (const path of result.paths) writeStringAlways(writer, 1, path);
+      break;
+    case 'getAllChildrenNumber':
+      writeUint(writer, 1, result.total);
+      break;
     case 'sync':
       writeString(writer, 1, result.path);
       break;
@@ -109,14 +115,16 @@ function writeSuccess(writer: ByteWriter, result: OpResult): void {
 interface ResponseFields {
   path: string;
   data: Uint8Array | undefined;
-  children: string[];
+  /** Names of children, or paths of ephemerals. */
+  names: string[];
+  total: number;
   stat: Stat | undefined;
 }
 
 /** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
 export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
   const end = readMessageEnd(reader);
-  const fields: ResponseFields = { path: '', data: undefined, children: [], stat: undefined };
+  const fields: ResponseFields = { path: '', data: undefined, names: [], total: 0, stat: undefined };
   while (reader.offset < end) readField(reader, kind, fields);
   checkMessageEnd(reader, end);
   return toResult(kind, fields);
@@ -128,7 +136,8 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields)
   const second = tag === ((2 << 3) | LENGTH);
   if (first && (kind === 'create' || kind === 'sync')) fields.path = readString(reader);
   else if (first && kind === 'getData') fields.data = readBytes(reader);
-  else if (first && kind === 'getChildren') fields.children.push(readString(reader));
+  else if (first && (kind === 'getChildren' || kind === 'getEphemerals')) fields.names.push(readString(reader));
+  else if (tag === 8 && kind === 'getAllChildrenNumber') fields.total = readInt32(reader) >>> 0;
   else if (first && (kind === 'exists' || kind === 'setData')) fields.stat = readStat(reader);
   else if (second && (kind === 'create' || kind === 'getData' || kind === 'getChildren')) {
     fields.stat = readStat(reader);
@@ -147,7 +156,11 @@ function toResult(kind: Op['kind'], fields: ResponseFields): OpResult | OpFailur
     case 'getData':
       return { kind, data: fields.data, stat: statOf(kind, fields) };
     case 'getChildren':
-      return { kind, children: fields.children, stat: statOf(kind, fields) };
+      return { kind, children: fields.names, stat: statOf(kind, fields) };
+    case 'getEphemerals':
+      return { kind, paths: fields.names };
+    case 'getAllChildrenNumber':
+      return { kind, total: fields.total };
     case 'sync':
       return { kind, path: fields.path };
     case 'delete':

@@ -63,6 +63,13 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
   ],
   ['SetData', { path: '/a' }, 'setData', { kind: 'setData', path: '/a', data: undefined, expectedVersion: undefined }],
   ['GetChildren', { path: '/', linearizable: true }, 'getChildren', { kind: 'getChildren', path: '/' }],
+  ['GetEphemerals', { pathPrefix: '/a' }, 'getEphemerals', { kind: 'getEphemerals', path: '/a' }],
+  [
+    'GetAllChildrenNumber',
+    { path: '/', linearizable: true },
+    'getAllChildrenNumber',
+    { kind: 'getAllChildrenNumber', path: '/' },
+  ],
   ['Sync', { path: '/' }, 'sync', { kind: 'sync', path: '/' }],
 ];
 
@@ -89,6 +96,8 @@ const RESULTS: readonly [ZnodeMethod, OpResult][] = [
   ['GetData', { kind: 'getData', data: new Uint8Array(0), stat }],
   ['SetData', { kind: 'setData', stat }],
   ['GetChildren', { kind: 'getChildren', children: ['a', 'b'], stat }],
+  ['GetEphemerals', { kind: 'getEphemerals', paths: ['/a', '/b'] }],
+  ['GetAllChildrenNumber', { kind: 'getAllChildrenNumber', total: 2 ** 32 - 1 }],
   ['Sync', { kind: 'sync', path: '/' }],
 ];
 
@@ -113,7 +122,7 @@ describe('unary requests', () => {
   });
 
   it('C013: take the session that a write names, exactly', () => {
-    for (const method of ['Create', 'Delete', 'SetData'] as const) {
+    for (const method of ['Create', 'Delete', 'SetData', 'GetEphemerals'] as const) {
       const definition = znodes[method]!;
       const bytes = definition.requestSerialize({ path: '/a', session });
       expect(plainData(ZNODE_CALLS[method](definition.requestDeserialize(bytes) as never).session)).toEqual(session);
@@ -143,6 +152,8 @@ describe('unary responses', () => {
     expect({ ...framed.result, stat: undefined }).toMatchObject({
       ...('path' in result ? { path: seen.path } : {}),
       ...('children' in result ? { children: seen.children } : {}),
+      ...('paths' in result ? { paths: seen.paths } : {}),
+      ...('total' in result ? { total: seen.total } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
   });

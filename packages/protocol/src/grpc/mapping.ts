@@ -7,13 +7,14 @@ import { unreachable } from '../assert.ts';
 import { ERRORS } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
-import type { Answer, CreateMode, Op, OpFailure, OpResult } from '../op.ts';
+import type { Answer, CreateMode, Op, OpFailure, OpResult, ReadOp } from '../op.ts';
 import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
 import { toZxid, type Zxid } from '../zxid.ts';
 import type {
   WireCreateRequest,
   WireDeleteRequest,
+  WireEphemeralsRequest,
   WireReadRequest,
   WireSession,
   WireSetDataRequest,
@@ -55,6 +56,12 @@ export const ZNODE_CALLS = {
   SetData: ({ path, data, expectedVersion, session }: WireSetDataRequest): UnaryCall =>
     writeCall({ kind: 'setData', path, data, expectedVersion }, session),
   GetChildren: (request: WireReadRequest): UnaryCall => readCall('getChildren', request),
+  GetEphemerals: ({ pathPrefix, linearizable, session }: WireEphemeralsRequest): UnaryCall => ({
+    op: { kind: 'getEphemerals', path: pathPrefix },
+    linearizable,
+    session: toSessionProof(session),
+  }),
+  GetAllChildrenNumber: (request: WireReadRequest): UnaryCall => readCall('getAllChildrenNumber', request),
   Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, null),
 } as const;
 
@@ -108,7 +115,7 @@ function writeCall(op: Op | CallFault, session: WireSession | null): UnaryCall {
   return { op, linearizable: false, session: toSessionProof(session) };
 }
 
-function readCall(kind: 'exists' | 'getData' | 'getChildren', request: WireReadRequest): UnaryCall {
+function readCall(kind: Exclude<ReadOp['kind'], 'getEphemerals'>, request: WireReadRequest): UnaryCall {
   return { op: { kind, path: request.path }, linearizable: request.linearizable, session: undefined };
 }
 
@@ -146,6 +153,10 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
     }
     case 'getChildren':
       return { children: result.children, stat: toWireStat(result.stat), zxid };
+    case 'getEphemerals':
+      return { paths: result.paths, zxid };
+    case 'getAllChildrenNumber':
+      return { total: result.total, zxid };
     case 'sync':
       return { path: result.path, zxid };
     case 'delete':

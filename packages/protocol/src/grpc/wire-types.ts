@@ -52,6 +52,12 @@ export interface WireReadRequest {
   readonly linearizable: boolean;
 }
 
+export interface WireEphemeralsRequest {
+  readonly pathPrefix: string;
+  readonly linearizable: boolean;
+  readonly session: WireSession | null;
+}
+
 export interface WireSyncRequest {
   readonly path: string;
 }
@@ -61,6 +67,8 @@ export interface WireZnodeResponse {
   readonly path?: string;
   readonly data?: Uint8Array;
   readonly children?: readonly string[];
+  readonly paths?: readonly string[];
+  readonly total?: number;
   readonly stat?: WireStat | null;
   readonly zxid: bigint;
 }

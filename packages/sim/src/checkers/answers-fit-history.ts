@@ -4,7 +4,7 @@
  * refused had to be refused there, for that reason. Judged by a second, slow implementation of the tree.
  * Not verified: answers about reasons outside the tree (sessions, limits, unavailability).
  */
-import { formatZxid, type OpResult, type Stat, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { formatZxid, isReadKind, type OpResult, type ReadOp, type Stat, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { TreeModel } from '../tree-model.ts';
@@ -68,8 +68,7 @@ export class AnswersFitHistoryChecker implements Checker {
     for (const record of answers) {
       const { op } = record.call;
       const result = record.answer?.result;
-      if (result === undefined || (op.kind !== 'exists' && op.kind !== 'getData' && op.kind !== 'getChildren'))
-        continue;
+      if (result === undefined || !isZnodeRead(op)) continue;
       const znode = model.znodes.get(op.path);
       if (result.kind === 'error') {
         if (znode !== undefined)
@@ -97,6 +96,10 @@ export class AnswersFitHistoryChecker implements Checker {
       const children = [...(znode?.children ?? [])].sort().join();
       const shown = [...result.children].sort().join();
       if (shown !== children) violated(this, `${describeCall(record)} lists [${shown}], not [${children}]`);
+    }
+    if (result.kind === 'getAllChildrenNumber') {
+      const total = model.countBelow(path);
+      if (result.total !== total) violated(this, `${describeCall(record)} counts ${result.total}, not ${total}`);
     }
     if ('stat' in result) this.#checkStat(record, result.stat, model.stat(path));
   }
@@ -132,4 +135,9 @@ function answersByZxid(ledger: Ledger): Map<Zxid, CallRecord[]> {
     byZxid.set(zxid, answers);
   }
   return byZxid;
+}
+
+/** True for reads of one znode. */
+function isZnodeRead(op: { readonly kind: string }): op is Exclude<ReadOp, { kind: 'getEphemerals' }> {
+  return isReadKind(op.kind) && op.kind !== 'getEphemerals';
 }

@@ -61,6 +61,7 @@ export class Probe {
     for (const front of this.#fronts) {
       this.#ask(front, this.#create(`${QUEUE}/probe-`, true), false);
       this.#ask(front, { kind: 'sync', path: ROOT }, false);
+      for (const path of [ROOT, QUEUE]) this.#ask(front, { kind: 'getAllChildrenNumber', path }, false);
       for (const path of [ROOT, QUEUE]) this.#ask(front, { kind: 'getChildren', path }, this.#random.chance(0.5));
       for (const path of this.#random.shuffle([...created]).slice(0, SWEEP_MAX)) {
         this.#ask(front, { kind: this.#random.pick(['getData', 'getChildren']), path }, false);

@@ -13,7 +13,7 @@ export type SeenResult =
   | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
   | { readonly kind: 'setData' | 'exists' | 'getChildren'; readonly stat?: SeenStat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat }
-  | { readonly kind: 'delete' | 'sync' | 'closeSession' };
+  | { readonly kind: 'delete' | 'sync' | 'closeSession' | 'getEphemerals' | 'getAllChildrenNumber' };
 
 /** One call of one client. */
 export interface HistoryCall {

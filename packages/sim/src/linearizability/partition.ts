@@ -4,6 +4,7 @@
  * results that need two znodes at one moment (NOT_EMPTY, lists of children). A transaction over several paths could not be
  * split: its paths would have to share one part.
  */
+import { isReadKind } from '@quorate/protocol';
 import { fateOfCall, type History, type HistoryCall } from './history.ts';
 import type { Timed } from './search.ts';
 import type { Sight, ZnodeOp, ZnodeState } from './znode-model.ts';
@@ -99,6 +100,8 @@ class Partition {
         this.#add(op.path, call, { kind: 'see', sight: this.#sightOf(call) }, from);
         break;
       }
+      case 'getEphemerals':
+      case 'getAllChildrenNumber':
       case 'sync':
       case 'closeSession':
         break;
@@ -231,7 +234,7 @@ function floorsOf(history: History): ReadonlyMap<HistoryCall, number> {
       const { kind } = call.op;
       const fate = fateOfCall(call);
       if (fate !== 'done' && fate !== 'refused') continue;
-      const isRead = kind === 'exists' || kind === 'getData' || kind === 'getChildren';
+      const isRead = isReadKind(kind);
       if (!isRead || call.linearizable) floor = call.invokedAt;
       else if (floor !== undefined) floors.set(call, floor);
     }

@@ -108,16 +108,20 @@ export class ReplyQueue {
 /** About how many bytes the reply takes; exact where it can be large. */
 function sizeOf({ result }: Answer): number {
   if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
-  if (result.kind === 'getChildren') {
-    // A code unit takes at most three bytes.
-    return result.children.reduce((sum, name) => sum + 6 + name.length * 3, REPLY_OVERHEAD_BYTES);
-  }
-  return REPLY_OVERHEAD_BYTES;
+  // A code unit takes at most three bytes.
+  return (listOf(result) ?? []).reduce((sum, name) => sum + 6 + name.length * 3, REPLY_OVERHEAD_BYTES);
 }
 
-/** A list of children that no frame can carry is refused rather than end the stream. */
+function listOf(result: Answer['result']): readonly string[] | undefined {
+  if (result.kind === 'getChildren') return result.children;
+  return result.kind === 'getEphemerals' ? result.paths : undefined;
+}
+
+/** A list that no frame can carry is refused rather than end the stream. */
 function bounded(answer: Answer): Answer {
-  if (answer.result.kind !== 'getChildren' || sizeOf(answer) <= FRAME_BYTES_MAX) return answer;
-  const message = `Cannot list ${answer.result.children.length} children: they are more than a frame of ${FRAME_BYTES_MAX} bytes holds`;
+  const list = listOf(answer.result);
+  if (list === undefined || sizeOf(answer) <= FRAME_BYTES_MAX) return answer;
+  const what = answer.result.kind === 'getChildren' ? 'children' : 'ephemerals';
+  const message = `Cannot list ${list.length} ${what}: they are more than a frame of ${FRAME_BYTES_MAX} bytes holds`;
   return { zxid: answer.zxid, result: { kind: 'error', code: 'INVALID_ARGUMENT', path: undefined, message } };
 }
