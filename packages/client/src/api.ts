@@ -1,6 +1,7 @@
 /** The public shape of the client: what it can do, and the options of each call. */
 import type { CallOptions } from './options.ts';
 import type { Session } from './session.ts';
+import type { Watch, WatchOptions } from './watch.ts';
 import type { Data, Stat, Znode } from './znode.ts';
 
 /**
@@ -77,6 +78,11 @@ export interface Client extends AsyncDisposable {
   ephemerals(options?: EphemeralsOptions): Promise<string[]>;
   /** How many znodes there are below that one, at any depth. It takes the member time with their number. NO_NODE. */
   countDescendants(path: string, options?: ReadOptions): Promise<number>;
+  /**
+   * Watches the znode, which need not exist: its state, then every change, once and in order, over reconnections and other members;
+   * what cannot be told any more is an explicit `gap`. It ends with the client, not with the session.
+   */
+  watch(path: string, options?: WatchOptions): Watch;
   /** Waits until the member has all that is committed now. Returns the zxid up to which reads are then fresh. */
   sync(options?: CallOptions): Promise<bigint>;
   /** Ends the session and releases everything. Calls made before are answered first. Never rejects. */

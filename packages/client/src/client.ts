@@ -12,10 +12,12 @@ import type {
 import type { Connection } from './connection.ts';
 import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
-import { type CallOptions, checkSignal, checkTimeout, checkVersion } from './options.ts';
+import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
 import { ancestorsOf, Chroot } from './paths.ts';
 import type { Session } from './session.ts';
 import { Signals } from './signals.ts';
+import type { Watch, WatchOptions } from './watch.ts';
+import { endOnAbort } from './watches.ts';
 import { type Data, makeZnode, type Stat, toBytes, type Znode } from './znode.ts';
 
 /** The time and the signal that the operations of one call share. */
@@ -96,6 +98,17 @@ export class SessionClient implements Client {
   async countDescendants(path: string, options: ReadOptions = {}): Promise<number> {
     const op = { kind: 'getAllChildrenNumber', path: this.#chroot.inward(path) } as const;
     return (await this.#read(op, options)).total;
+  }
+
+  watch(path: string, options: WatchOptions = {}): Watch {
+    const { recursive = false, data: withValues = false, initial = true } = options;
+    const signal = checkSignal(options.signal);
+    const spec = { path: this.#chroot.inward(path), recursive, withValues, initial, from: checkZxid(options.from) };
+    if (this.session.current.state === 'closed')
+      throw new CoordinationError('CLOSED', 'Cannot watch: the client is closed');
+    const handle = this.#connection.watches.open(spec, this.#chroot);
+    if (signal !== undefined) handle.onEnd(this.#signals.watch(signal, () => endOnAbort(handle, path, signal)));
+    return handle;
   }
 
   async sync(options: CallOptions = {}): Promise<bigint> {

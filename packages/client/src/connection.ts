@@ -16,6 +16,7 @@ import { formatServer } from './servers.ts';
 import { ClientSession } from './session.ts';
 import { type Command, type Input, SessionMachine } from './session-machine.ts';
 import type { Attachment, Dial } from './stream.ts';
+import { Watches } from './watches.ts';
 
 /** Frames that were written and have not left our buffers, at most. Past it calls wait in line. */
 const FRAMES_UNDER_WAY_MAX = 4;
@@ -30,6 +31,7 @@ const EMPTY_FRAME = new Uint8Array(0);
 
 export class Connection {
   readonly session: ClientSession;
+  readonly watches: Watches;
   readonly #options: FullOptions;
   readonly #dial: Dial;
   readonly #machine: SessionMachine;
@@ -57,6 +59,11 @@ export class Connection {
       random,
     });
     this.session = new ClientSession(this.#machine, options.logger);
+    this.watches = new Watches({
+      write: (frame) => this.#attachment?.write(frame, () => {}),
+      backoff: { baseMs: options.retryBaseMs, maxMs: options.retryMaxMs },
+      random,
+    });
   }
 
   start(): void {
@@ -151,11 +158,13 @@ export class Connection {
         this.#framesUnderWay = 0;
         this.#calls.attached(command.hello);
         this.session.begin();
+        this.watches.attached();
         this.#flushSoon();
         return;
       case 'detached':
         this.#isAttached = false;
         this.#calls.detached(command.reason, command.notApplied);
+        this.watches.detached();
         return;
       case 'sessionEnded':
         this.#calls.failAll('SESSION_EXPIRED', 'the session has ended');
@@ -163,6 +172,7 @@ export class Connection {
       case 'state':
         this.#log(command.state.state);
         this.session.change(command.state);
+        if (command.state.state === 'closed') this.watches.close();
         return;
     }
   }
@@ -184,8 +194,8 @@ export class Connection {
   }
 
   #frame(attempt: number, frame: AttachResponse): void {
-    const { hello, replies, closed } = frame;
-    const isHeartbeat = hello === undefined && replies.length === 0 && closed === undefined;
+    const { hello, replies, closed, watches } = frame;
+    const isHeartbeat = hello === undefined && replies.length === 0 && watches.length === 0 && closed === undefined;
     this.#machine.heard(attempt, isHeartbeat, this.now());
     if (hello !== undefined) this.#step({ kind: 'hello', attempt, hello });
     for (const reply of replies) {
@@ -196,6 +206,11 @@ export class Connection {
       }
       this.#machine.proven(sentMs);
       this.#machine.seen(reply.answer.zxid);
+    }
+    for (const news of watches) {
+      if (!this.#isAttached) break;
+      if (news.kind === 'piece') this.#machine.seen(news.piece.zxid);
+      this.watches.take(news);
     }
     if (closed !== undefined && this.#isNews(closed)) this.#step({ kind: 'closedByServer', attempt, ...closed });
   }

@@ -18,4 +18,5 @@ export type { Session } from './session.ts';
 export type { SessionState } from './session-state.ts';
 export { type Reader, sessionlessReader } from './sessionless.ts';
 export { type ClusterStatus, type MovedLeader, memberStatus, moveLeader } from './status.ts';
+export type { Watch, WatchEvent, WatchOptions } from './watch.ts';
 export type { Data, Stat, Znode } from './znode.ts';

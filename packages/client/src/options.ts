@@ -1,5 +1,5 @@
 /** The options of `connect` and of single calls: their meaning, their defaults, and the one function that checks each. */
-import { CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS } from '@quorate/protocol';
+import { CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, toZxid, type Zxid } from '@quorate/protocol';
 import { parseChroot, parseServers, type Server } from './servers.ts';
 
 /** Options of every call. */
@@ -112,4 +112,11 @@ function checkMs(name: string, value: number | undefined, fallback: number): num
     throw new RangeError(`${name} must be an integer from 1 to ${TIMER_MAX_MS} ms, not ${value}`);
   }
   return value;
+}
+
+/** A position of the history. Throws TypeError or RangeError. */
+export function checkZxid(zxid: bigint | undefined): Zxid | undefined {
+  if (zxid === undefined) return undefined;
+  if (typeof zxid !== 'bigint') throw new TypeError(`a zxid must be a bigint, not ${typeof zxid}`);
+  return toZxid(zxid);
 }

@@ -2,6 +2,7 @@
  * A watch that can be resumed, in the words of the domain: what is asked for, and what is told piece by piece. The rules of
  * the conversation are in watch_service.proto.
  */
+import type { OpFailure } from './op.ts';
 import type { Stat } from './stat.ts';
 import type { Zxid } from './zxid.ts';
 
@@ -40,3 +41,13 @@ export interface WatchPiece {
   readonly zxid: Zxid;
   readonly events: readonly WatchEvent[];
 }
+
+/** A word of a client about a watch of its session stream. `taken`: the last piece; another one may come. */
+export type WatchCommand =
+  | { readonly kind: 'begin'; readonly watch: number; readonly spec: WatchSpec }
+  | { readonly kind: 'taken' | 'end'; readonly watch: number };
+
+/** What is told in a watch of a session stream: a piece, or why it is over. */
+export type WatchNews =
+  | { readonly kind: 'piece'; readonly watch: number; readonly piece: WatchPiece }
+  | { readonly kind: 'ended'; readonly watch: number; readonly failure: OpFailure };

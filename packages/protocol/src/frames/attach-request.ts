@@ -3,9 +3,11 @@ import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { FRAME_ITEMS_MAX } from '../limits.ts';
 import type { Op } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
+import type { WatchCommand } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
 import type { AttachRequest, CallFault, ClientHello, FrameCall, ReceivedCall } from './frame.ts';
 import { OP_FIELDS, readOp, writeOp } from './op-codec.ts';
+import { readWatchCommand, WATCH_COMMAND_TAG } from './watch-frames.ts';
 import {
   beginMessage,
   checkMessageEnd,
@@ -52,15 +54,19 @@ export function decodeAttachRequest(bytes: Uint8Array): AttachRequest {
   const reader = new ByteReader(bytes);
   let hello: ClientHello | undefined;
   const calls: ReceivedCall[] = [];
+  const watches: WatchCommand[] = [];
   while (reader.remaining > 0) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | LENGTH)) hello = readClientHello(reader);
     else if (tag === ((2 << 3) | LENGTH)) {
       if (calls.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} calls in a frame`);
       calls.push(readCall(reader));
+    } else if (tag === WATCH_COMMAND_TAG) {
+      if (watches.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} words about watches`);
+      watches.push(readWatchCommand(reader));
     } else skipField(reader, tag);
   }
-  return { hello, calls };
+  return { hello, calls, watches };
 }
 
 function readClientHello(reader: ByteReader): ClientHello {

@@ -4,10 +4,12 @@ import { ERRORS, errorCodeOfProto } from '../errors.ts';
 import { FRAME_ITEMS_MAX } from '../limits.ts';
 import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
+import type { WatchNews } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
 import type { AttachResponse, FrameReply, ServerHello, SessionClosed } from './frame.ts';
 import { OP_FIELDS } from './op-codec.ts';
 import { ERROR_FIELD, readErrorDetail, readResult, writeResult } from './result-codec.ts';
+import { readWatchNews, WATCH_NEWS_TAG } from './watch-frames.ts';
 import {
   beginMessage,
   checkMessageEnd,
@@ -75,6 +77,7 @@ export function decodeAttachResponse(bytes: Uint8Array): AttachResponse {
   let hello: ServerHello | undefined;
   let closed: SessionClosed | undefined;
   const replies: FrameReply[] = [];
+  const watches: WatchNews[] = [];
   while (reader.remaining > 0) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | LENGTH)) hello = readServerHello(reader);
@@ -82,9 +85,12 @@ export function decodeAttachResponse(bytes: Uint8Array): AttachResponse {
       if (replies.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} replies in a frame`);
       replies.push(readReply(reader));
     } else if (tag === ((4 << 3) | LENGTH)) closed = readSessionClosed(reader);
-    else skipField(reader, tag);
+    else if (tag === WATCH_NEWS_TAG) {
+      if (watches.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} news of watches`);
+      watches.push(readWatchNews(reader));
+    } else skipField(reader, tag);
   }
-  return { hello, replies, closed };
+  return { hello, replies, closed, watches };
 }
 
 function readServerHello(reader: ByteReader): ServerHello {

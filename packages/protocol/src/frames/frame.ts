@@ -6,6 +6,7 @@
 import type { ErrorCode } from '../errors.ts';
 import type { Answer, Op } from '../op.ts';
 import type { SessionId, Sid } from '../session-id.ts';
+import type { WatchCommand, WatchNews } from '../watch.ts';
 import type { Zxid } from '../zxid.ts';
 
 /** Full name of the stream's method, as HTTP/2 path. */
@@ -81,6 +82,7 @@ export interface SessionClosed {
 export interface AttachRequest {
   readonly hello: ClientHello | undefined;
   readonly calls: readonly ReceivedCall[];
+  readonly watches: readonly WatchCommand[];
 }
 
 /** A frame from the member. */
@@ -88,4 +90,5 @@ export interface AttachResponse {
   readonly hello: ServerHello | undefined;
   readonly replies: readonly FrameReply[];
   readonly closed: SessionClosed | undefined;
+  readonly watches: readonly WatchNews[];
 }

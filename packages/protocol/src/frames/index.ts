@@ -7,4 +7,5 @@ export * from './attach-response.ts';
 export * from './error-detail.ts';
 export * from './frame.ts';
 export * from './watch-codec.ts';
+export { writeWatchCommand, writeWatchEnded, writeWatchNews } from './watch-frames.ts';
 export * from './wire.ts';

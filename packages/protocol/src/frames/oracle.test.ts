@@ -142,8 +142,8 @@ describe('the frame codec against protobufjs', () => {
     fc.assert(
       fc.property(fc.option(clientHello, { nil: undefined }), fc.array(call, { maxLength: 8 }), (hello, calls) => {
         const bytes = encodeRequest(hello, calls);
-        expect(decodeAttachRequest(bytes)).toEqual({ hello, calls });
-        expect(decodeAttachRequest(throughRequest(bytes))).toEqual({ hello, calls });
+        expect(decodeAttachRequest(bytes)).toEqual({ hello, calls, watches: [] });
+        expect(decodeAttachRequest(throughRequest(bytes))).toEqual({ hello, calls, watches: [] });
       }),
     );
   });
@@ -160,8 +160,8 @@ describe('the frame codec against protobufjs', () => {
           for (const { xid, answer } of replies) writeReply(writer, xid, 'getData', answer);
           if (last !== undefined) writeSessionClosed(writer, last);
           const bytes = writer.finish();
-          expect(decodeAttachResponse(bytes)).toEqual({ hello, replies, closed: last });
-          expect(decodeAttachResponse(throughResponse(bytes))).toEqual({ hello, replies, closed: last });
+          expect(decodeAttachResponse(bytes)).toEqual({ hello, replies, closed: last, watches: [] });
+          expect(decodeAttachResponse(throughResponse(bytes))).toEqual({ hello, replies, closed: last, watches: [] });
         },
       ),
     );

@@ -57,7 +57,9 @@ describe('a session stream', () => {
     const stream = await attached();
     stream.bytes(new Uint8Array(0)).bytes(new Uint8Array(0));
     await vi.waitFor(() => expect(stream.frames.length).toBe(3));
-    expect(stream.frames.slice(1)).toEqual(Array(2).fill({ hello: undefined, replies: [], closed: undefined }));
+    expect(stream.frames.slice(1)).toEqual(
+      Array(2).fill({ hello: undefined, replies: [], closed: undefined, watches: [] }),
+    );
   });
 
   it('goes on with a session on another stream, and the older one is told', async () => {

@@ -27,6 +27,7 @@ import type { Attachment } from '../../driver.ts';
 import { type CoreAccess, deadlineAfter } from './core-access.ts';
 import { ReplyQueue } from './reply-queue.ts';
 import { newToken } from './session-service.ts';
+import { StreamWatches } from './stream-watches.ts';
 
 /** A stream that has not said hello by then is ended, ms. */
 const HELLO_MS = 10_000;
@@ -50,6 +51,7 @@ class AttachStream implements Attachment {
   readonly #core: CoreAccess;
   readonly #stream: Stream;
   readonly #replies: ReplyQueue;
+  readonly #watches: StreamWatches;
   readonly #number: number;
   #phase: 'hello' | 'opening' | 'open' | 'closed' = 'hello';
   #session: SessionId = NO_SESSION;
@@ -67,6 +69,7 @@ class AttachStream implements Attachment {
     this.#core = core;
     this.#stream = stream;
     this.#replies = new ReplyQueue(() => core.answered(this));
+    this.#watches = new StreamWatches(core, () => core.answered(this));
     this.#number = core.attach(this);
   }
 
@@ -124,7 +127,12 @@ class AttachStream implements Attachment {
     if (frame.hello !== undefined) return this.#fault('a second hello');
     if (this.#phase === 'opening') return this.#fault('calls before the hello was answered');
     this.#core.post({ kind: 'heard', attachment: this.#number });
+    for (const command of frame.watches) {
+      const fault = this.#watches.take(command);
+      if (fault !== undefined) return this.#fault(fault);
+    }
     if (frame.calls.length === 0) {
+      if (frame.watches.length > 0) return;
       if (this.#echoes < ECHOES_MAX) this.#echoes++;
       this.#core.answered(this);
       return;
@@ -133,9 +141,9 @@ class AttachStream implements Attachment {
     if (this.#replies.size >= this.#core.streamCallsMax) this.#pause();
   }
 
-  #hello({ hello, calls }: AttachRequest): void {
+  #hello({ hello, calls, watches }: AttachRequest): void {
     clearTimeout(this.#helloTimer);
-    if (hello === undefined || calls.length > 0)
+    if (hello === undefined || calls.length > 0 || watches.length > 0)
       return this.#fault('the first frame must have a hello and nothing else');
     if (hello.protocolRevision < 1) return this.#fault('the hello names no protocol revision');
     if (hello.lastZxidSeen > this.#core.appliedZxid()) {
@@ -205,6 +213,11 @@ class AttachStream implements Attachment {
       if (frame === undefined) break;
       this.#push(frame.finish());
     }
+    while (this.#readyBytes < WRITE_MARK_BYTES) {
+      const frame = this.#watches.nextFrame();
+      if (frame === undefined) break;
+      this.#push(frame);
+    }
     for (; this.#echoes > 0; this.#echoes--) this.#ready.push(new Uint8Array(0));
   }
 
@@ -265,6 +278,7 @@ class AttachStream implements Attachment {
     clearTimeout(this.#helloTimer);
     if (this.#phase === 'closed') return;
     this.#phase = 'closed';
+    this.#watches.closeAll();
     this.#core.detach(this.#number);
   }
 }
