@@ -19,7 +19,8 @@ export default defineConfig({
         ...resolve,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'test/chaos/analysis/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'test/chaos/analysis/*.test.ts', 'test/model/*.test.ts'],
+          exclude: ['test/**/*.e2e.test.ts'],
           testTimeout: 30_000,
         },
       },

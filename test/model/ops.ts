@@ -1,0 +1,48 @@
+/** Which function of the model carries out which operation, and what is the same for all of them. */
+import type { Op, ReadOp } from '@quorate/protocol';
+import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
+import type { ModelChange, ModelOp, ModelResult, Place, ReferenceModel } from './reference.ts';
+import * as simple from './simple-ops.ts';
+
+type Kinds = Exclude<Op['kind'], 'sync'>;
+
+const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
+  create: simple.create,
+  delete: simple.remove,
+  setData: simple.setData,
+  closeSession: simple.closeSession,
+  exists: simple.exists,
+  getData: simple.getData,
+  getChildren: simple.getChildren,
+  getEphemerals: simple.getEphemerals,
+  getAllChildrenNumber: simple.getAllChildrenNumber,
+};
+
+export interface Outcome {
+  readonly result: ModelResult;
+  /** In order; those of an ended session in any. */
+  readonly changes: readonly ModelChange[];
+}
+
+export type ModelledOp = Exclude<Op, { readonly kind: 'sync' }>;
+
+/** One operation on one model. */
+export function carryOut(model: ReferenceModel, op: ModelledOp, place: Place): ModelResult {
+  return (OPS[op.kind] as (model: ReferenceModel, op: ModelledOp, place: Place) => ModelResult)(model, op, place);
+}
+
+/** What is ordered: it belongs to a session that lives, or to none, and happens wholly or not at all. */
+export function write(model: ReferenceModel, op: OrderedOp, place: Place): Outcome {
+  return model.attempt(() => {
+    if (op.kind === 'createSession') {
+      model.sessions.set(place.session, { timeoutMs: op.timeoutMs, token: op.token });
+      return { kind: 'closeSession' };
+    }
+    model.requireSession(place.session);
+    return carryOut(model, op, place);
+  });
+}
+
+export function read(model: ReferenceModel, op: ReadOp, place: Place): ModelResult {
+  return model.attempt(() => carryOut(model, op, place)).result;
+}

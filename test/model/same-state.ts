@@ -1,0 +1,31 @@
+/** Holds all that can be seen of a tree against the model, field by field. */
+import { formatSessionId } from '@quorate/protocol';
+import { expect } from 'vitest';
+import type { DataTree } from '../../packages/core/src/tree/data-tree.ts';
+import type { ReferenceModel } from './reference.ts';
+
+export function expectSameState(tree: DataTree, model: ReferenceModel): void {
+  const paths = model.paths();
+  const seen = paths.map((path) => {
+    const znode = tree.znode(path);
+    const more = { creates: znode?.creates, lifetime: znode?.lifetime };
+    return { path, stat: tree.stat(path), data: tree.data(path), children: tree.children(path), ...more };
+  });
+  const expected = paths.map((path) => {
+    const { data, creates, lifetime } = model.existing(path);
+    return { path, stat: model.stat(path), data, children: model.childNames(path), creates, lifetime };
+  });
+  expect(seen).toEqual(expected);
+  expect(tree.znodeCount).toBe(paths.length);
+  expect(tree.dataBytes).toBe(expected.reduce((sum, { data }) => sum + (data?.length ?? 0), 0));
+  const ids = tree.sessions.ids();
+  expect(new Set(ids)).toEqual(new Set(model.sessions.keys()));
+  let ephemerals = 0;
+  for (const id of ids) {
+    const session = tree.sessions.get(id)!;
+    expect(session).toMatchObject({ ...model.sessions.get(id), id });
+    expect([...session.ephemerals].sort(), formatSessionId(id)).toEqual(model.ephemerals(id));
+    ephemerals += session.ephemerals.size;
+  }
+  expect(tree.ephemeralCount).toBe(ephemerals);
+}

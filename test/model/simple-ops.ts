@@ -1,0 +1,96 @@
+/** The model's operations on one znode, one function each: checks in the order of reference §4.3, then what changes (§5.3). */
+import { NO_SESSION } from '@quorate/protocol';
+import { type ModelOp, ModelRefusal, parentPath, requirePath, requireVersion } from './reference.ts';
+
+const PROTECTED = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
+
+export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) => {
+  if (op.mode === 'ephemeral' && session === NO_SESSION) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
+  if (op.mode === 'container' && op.sequential) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
+  requirePath(op.sequential ? `${op.path}0000000000` : op.path, op.path);
+  const parentAt = parentPath(op.path);
+  const parent = model.znodes.get(parentAt);
+  if (parent === undefined) throw new ModelRefusal('NO_NODE', op.path);
+  const path = op.sequential ? op.path + String(parent.creates).padStart(10, '0') : op.path;
+  if (model.znodes.has(path)) throw new ModelRefusal('NODE_EXISTS', path);
+  if (parent.owner !== NO_SESSION) throw new ModelRefusal('NO_CHILDREN_FOR_EPHEMERALS', path);
+  parent.creates += 1;
+  parent.cversion += 1;
+  parent.pzxid = zxid;
+  model.znodes.set(path, {
+    data: op.data,
+    czxid: zxid,
+    mzxid: zxid,
+    pzxid: zxid,
+    ctimeMs: timeMs,
+    mtimeMs: timeMs,
+    version: 0,
+    cversion: 0,
+    creates: 0,
+    aversion: 0,
+    owner: op.mode === 'ephemeral' ? session : NO_SESSION,
+    lifetime: op.mode === 'container' ? 'container' : op.mode === 'ttl' ? { ttlMs: op.ttlMs! } : undefined,
+  });
+  model.changes.push({ kind: 'created', path, zxid });
+  return { kind: 'create', path, stat: model.stat(path) };
+};
+
+export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {
+  requirePath(op.path);
+  if (PROTECTED.includes(op.path)) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
+  if (!model.znodes.has(parentPath(op.path))) throw new ModelRefusal('NO_NODE', op.path);
+  requireVersion(op.path, model.existing(op.path), op.expectedVersion);
+  if (model.childNames(op.path).length > 0) throw new ModelRefusal('NOT_EMPTY', op.path);
+  model.remove(op.path, zxid);
+  return { kind: 'delete' };
+};
+
+export const setData: ModelOp<'setData'> = (model, op, { zxid, timeMs }) => {
+  requirePath(op.path);
+  const znode = model.existing(op.path);
+  requireVersion(op.path, znode, op.expectedVersion);
+  znode.data = op.data;
+  znode.version += 1;
+  znode.mzxid = zxid;
+  znode.mtimeMs = timeMs;
+  model.changes.push({ kind: 'dataChanged', path: op.path, zxid });
+  return { kind: 'setData', stat: model.stat(op.path) };
+};
+
+export const closeSession: ModelOp<'closeSession'> = (model, _op, { zxid, session }) => {
+  if (session === NO_SESSION) throw new ModelRefusal('INVALID_ARGUMENT');
+  for (const path of model.ephemerals(session)) model.remove(path, zxid);
+  model.sessions.delete(session);
+  return { kind: 'closeSession' };
+};
+
+export const exists: ModelOp<'exists'> = (model, { path }) => {
+  requirePath(path);
+  model.existing(path);
+  return { kind: 'exists', stat: model.stat(path) };
+};
+
+export const getData: ModelOp<'getData'> = (model, { path }) => {
+  requirePath(path);
+  return { kind: 'getData', data: model.existing(path).data, stat: model.stat(path) };
+};
+
+export const getChildren: ModelOp<'getChildren'> = (model, { path }) => {
+  requirePath(path);
+  model.existing(path);
+  return { kind: 'getChildren', children: model.childNames(path), stat: model.stat(path) };
+};
+
+export const getEphemerals: ModelOp<'getEphemerals'> = (model, { path: prefix }, { session }) => {
+  if (session === NO_SESSION) throw new ModelRefusal('INVALID_ARGUMENT');
+  const isMeant = (path: string) => prefix === '/' || path.startsWith(prefix);
+  return { kind: 'getEphemerals', paths: model.ephemerals(session).filter(isMeant) };
+};
+
+export const getAllChildrenNumber: ModelOp<'getAllChildrenNumber'> = (model, { path }) => {
+  requirePath(path);
+  model.existing(path);
+  const start = path === '/' ? '/' : `${path}/`;
+  const below = model.paths().filter((other) => other !== '/' && other.startsWith(start));
+  return { kind: 'getAllChildrenNumber', total: below.length };
+};
