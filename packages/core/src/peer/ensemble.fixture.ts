@@ -5,11 +5,13 @@
 import {
   type Answer,
   CALL_TIMEOUT_DEFAULT_MS,
+  type ErrorCode,
   firstSessionId,
   NO_SESSION,
   type Op,
   type SessionId,
   type Sid,
+  type WatchPiece,
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
@@ -52,6 +54,11 @@ export class Member {
   readonly sent: Extract<PeerAction, { kind: 'send' }>[] = [];
   readonly rebuilds: Extract<PeerAction, { kind: 'rebuild' }>[] = [];
   readonly alarms: string[] = [];
+  /** What feeds were told, in order; the last word of each in `feedEnds`. */
+  readonly pieces: { readonly feed: number; readonly piece: WatchPiece }[] = [];
+  readonly feedEnds = new Map<number, ErrorCode>();
+  /** Readers of feeds that take nothing. */
+  readonly lazy = new Set<number>();
   failed: string | undefined;
   hasStopped = false;
   /** Its disk hangs: what it is asked waits here. */
@@ -309,6 +316,13 @@ export class TestEnsemble {
         return;
       case 'alarm':
         member.alarms.push(action.reason);
+        return;
+      case 'feedPiece':
+        member.pieces.push(action);
+        if (!member.lazy.has(action.feed)) member.queue.push({ kind: 'feedTaken', feed: action.feed });
+        return;
+      case 'feedEnded':
+        member.feedEnds.set(action.feed, action.code);
         return;
       case 'diskFailed':
       case 'fail':

@@ -5,9 +5,9 @@
  * While it walks, a change is told when it is about what was told already, and left out when the walk has yet to come there: so
  * the reader always knows the walked part as it is, and no change twice.
  */
-import { FRAME_ITEMS_MAX, type WatchEvent, type WatchPiece, ZERO_ZXID } from '@quorate/protocol';
+import { assert, FRAME_ITEMS_MAX, type WatchEvent, type WatchPiece, ZERO_ZXID } from '@quorate/protocol';
 import type { DataTree } from '../tree/data-tree.ts';
-import type { Journal, JournalEntry } from '../tree/journal.ts';
+import type { Journal } from '../tree/journal.ts';
 import { isWithin, nextInWalk, walkOrder } from '../tree/walk.ts';
 import { type Feed, notice } from './feed.ts';
 
@@ -53,7 +53,11 @@ export function makePiece(feed: Feed, tree: DataTree, journal: Journal, budget: 
 function readJournal(feed: Feed, journal: Journal, draft: Draft, budget: PieceBudget): void {
   for (; feed.position < journal.end && !isFull(draft) && budget.work > 0; feed.position++) {
     budget.work--;
-    const entry = journal.at(feed.position) as JournalEntry;
+    const entry = journal.at(feed.position);
+    assert(
+      entry !== undefined && entry.zxid >= feed.reading,
+      () => `P13: feed ${feed.number} is at change ${feed.position}, which is not kept or comes before what it read`,
+    );
     if (entry.zxid !== feed.reading) {
       feed.told = feed.reading;
       feed.reading = entry.zxid;

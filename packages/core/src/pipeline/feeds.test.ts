@@ -190,6 +190,17 @@ describe('a reader', () => {
     expect(stage.feeds.count).toBe(0);
   });
 
+  it('that takes its piece too late gets no later one in place of what has left the window', () => {
+    const stage = new FeedStage({ isEager: false, bytesMax: 2_000 });
+    const reader = stage.open({ initial: false });
+    stage.settle();
+    for (let i = 0; i < 10; i++) stage.script.create(`/${i}`);
+    stage.taken(reader);
+    stage.settle();
+    expect(reader.words).toEqual(['ready']);
+    expect(reader.end).toMatchObject({ code: 'THROTTLED' });
+  });
+
   it('that takes nothing for too long is told and dropped', () => {
     const stage = new FeedStage({ isEager: false, stallMs: 100 });
     const reader = stage.open();
