@@ -15,6 +15,7 @@ export { CoordinationError, type ErrorCode, isCode, type Outcome } from './error
 export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
 export { listServers } from './servers.ts';
 export type { Session } from './session.ts';
+export { describeSession, endSession, listSessions, type SessionDetails } from './session-admin.ts';
 export type { SessionState } from './session-state.ts';
 export { type Reader, sessionlessReader } from './sessionless.ts';
 export { type ClusterStatus, type MovedLeader, memberStatus, moveLeader } from './status.ts';

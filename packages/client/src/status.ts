@@ -42,15 +42,16 @@ export async function moveLeader(
   if (to !== undefined && !(Number.isInteger(to) && to >= 1 && to <= 254)) {
     throw new RangeError(`to must be a sid from 1 to 254, not ${to}`);
   }
-  const leader = await findLeader(listServers(servers), rest);
+  const leader = await findLeader(listServers(servers), 'move the lead', rest);
   const about = { service: SERVICE, method: 'MoveLeader', what: 'hand leadership over' };
   const response = await callUnary<WireMoveLeaderResponse>(parseMember(leader.server), about, { toSid: to ?? 0 }, rest);
   return { from: leader.sid, to: response.leaderSid };
 }
 
 /** The leader's sid and client address: as it says itself, or as one that follows it says. */
-async function findLeader(
+export async function findLeader(
   servers: readonly string[],
+  what: string,
   options: CallOptions,
 ): Promise<{ readonly sid: number; readonly server: string }> {
   const asking = { ...options, timeoutMs: Math.min(ASK_MS, options.timeoutMs ?? ASK_MS) };
@@ -70,7 +71,7 @@ async function findLeader(
   throw new CoordinationError(
     'UNAVAILABLE',
     sid === undefined
-      ? 'Cannot move the lead: no member that answered knows a leader'
-      : `Cannot move the lead: member ${sid} leads, and its address is not known; name it among the servers`,
+      ? `Cannot ${what}: no member that answered knows a leader`
+      : `Cannot ${what}: member ${sid} leads, and its address is not known; name it among the servers`,
   );
 }

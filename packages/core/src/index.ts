@@ -5,6 +5,7 @@ export * from './peer/events.ts';
 export * from './peer/messages.ts';
 export * from './peer/quorum-peer.ts';
 export * from './peer/recovery.ts';
+export * from './peer/session-inspector.ts';
 export * from './peer/status.ts';
 export * from './tree/txn.ts';
 export { decodeTxn, encodeTxn } from './tree/txn-codec.ts';

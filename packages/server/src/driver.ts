@@ -6,7 +6,7 @@
  * `turnEnded`, and each connection gets one write. A broken invariant ends the member (C167): `onFatal` is called once and nothing happens
  * after it. A failed disk ends the run of a core; another one may be started in its place.
  */
-import type { MemberStatus, Now, PeerAction, PeerEvent } from '@quorate/core';
+import type { MemberStatus, Now, PeerAction, PeerEvent, SessionInspector } from '@quorate/core';
 import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
 import type { MemberStore, StoreEvents } from '@quorate/storage';
 import { Calls } from './calls.ts';
@@ -20,6 +20,7 @@ import { StateSender } from './state-sender.ts';
 export interface Core {
   step(event: PeerEvent, now: Now): readonly PeerAction[];
   readonly status: MemberStatus;
+  readonly sessions: SessionInspector;
 }
 
 /** A stream or socket that a session is attached to. */
@@ -126,6 +127,11 @@ export class Driver {
   /** Undefined before `start`. */
   get status(): MemberStatus | undefined {
     return this.#core?.status;
+  }
+
+  /** What there is to know of sessions, now. Undefined before `start`. */
+  get sessions(): SessionInspector | undefined {
+    return this.#core?.sessions;
   }
 
   /** Hands an event to the core, in the next turn. */

@@ -221,6 +221,7 @@ export class Member {
       answered: (attachment) => driver.answered(attachment),
       appliedZxid: () => this.#appliedZxid(),
       status: () => this.status(),
+      sessions: () => driver.sessions,
     });
     this.#admin = await AdminHttp.open({ status: () => this.status() }, config.adminBind, config.ports.admin);
   }

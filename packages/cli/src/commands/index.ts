@@ -7,6 +7,7 @@ import { getCommand } from './get.ts';
 import { lsCommand } from './ls.ts';
 import { moveLeaderCommand } from './move-leader.ts';
 import { serveCommand } from './serve.ts';
+import { sessionsCommand } from './sessions.ts';
 import { setCommand } from './set.ts';
 import { statCommand } from './stat.ts';
 import { statusCommand } from './status.ts';
@@ -24,6 +25,7 @@ export function addCommands(argv: Argv): Argv {
     .command(syncCommand)
     .command(statusCommand)
     .command(moveLeaderCommand)
+    .command(sessionsCommand)
     .command(serveCommand)
     .command(ensembleCommand);
 }

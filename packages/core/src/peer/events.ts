@@ -80,6 +80,8 @@ export type PeerEvent =
       readonly token: Uint8Array;
       readonly deadlineMs: number;
     }
+  /** An operator ends a session, whoever has it. Answered as a closeSession, or with a failure. */
+  | { readonly kind: 'endSession'; readonly callId: number; readonly session: SessionId; readonly deadlineMs: number }
   /** Something was heard from the client of this attachment. */
   | { readonly kind: 'heard'; readonly attachment: number }
   /** The stream or socket is gone; its session lives on until it expires. */

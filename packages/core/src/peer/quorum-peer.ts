@@ -24,6 +24,7 @@ import { LeaderMoves } from './leader-moves.ts';
 import type { PeerMessage } from './messages.ts';
 import { Outbox } from './outbox.ts';
 import { Routing, type RoutingZab } from './routing.ts';
+import { SessionInspector } from './session-inspector.ts';
 import { type MemberStatus, memberStatus } from './status.ts';
 import { type Distrust, Trust } from './trust.ts';
 import { MemberZabHost } from './zab-host.ts';
@@ -128,6 +129,11 @@ export class QuorumPeer {
     return this.#state.tree;
   }
 
+  /** What there is to know of sessions, now. */
+  get sessions(): SessionInspector {
+    return new SessionInspector(this.#state, (id) => this.#routing.desk?.standingOf(id));
+  }
+
   get status(): MemberStatus {
     const { status } = this.#zab;
     const diskFailed = this.#diskFailed;
@@ -176,6 +182,8 @@ export class QuorumPeer {
         return this.#sessionCalls.attach(event);
       case 'keepAlive':
         return this.#sessionCalls.keepAlive(event);
+      case 'endSession':
+        return this.#sessionCalls.end(event);
       case 'heard':
         return this.#entry.attachments.heard(event.attachment);
       case 'detached':

@@ -23,7 +23,7 @@ import { Reaper, type ReaperOptions } from './reaper.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { type Doubt, SessionDoubts } from './session-doubts.ts';
 import { isSameToken } from './session-token.ts';
-import { SessionTracker } from './session-tracker.ts';
+import { type SessionStanding, SessionTracker } from './session-tracker.ts';
 import { SyncRounds } from './sync.ts';
 import type { WriteRequest } from './write-request.ts';
 
@@ -100,6 +100,12 @@ export class LeaderDesk {
   /** Records held for what is proposed and not applied. */
   get inFlight(): number {
     return this.#preparation.size;
+  }
+
+  /** What is known of a session's client. */
+  standingOf(session: SessionId): SessionStanding | undefined {
+    this.#tracker.follow(this.#host.nowMs());
+    return this.#tracker.standing(session);
   }
 
   /** Orders a member's writes, in the order given. */

@@ -14,12 +14,14 @@ import {
 import type { PeerEvent } from '../peer/events.ts';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
+import { writeAnswer } from './reads.ts';
 import { type Refusal, refusal, refused } from './refusal.ts';
 import { negotiateTimeout } from './session-tracker.ts';
 import type { CreateSessionOp } from './write-request.ts';
 
 type OpenSession = Extract<PeerEvent, { kind: 'openSession' }>;
 type AttachSession = Extract<PeerEvent, { kind: 'attachSession' }>;
+type EndSession = Extract<PeerEvent, { kind: 'endSession' }>;
 type KeepAlive = Extract<PeerEvent, { kind: 'keepAlive' }>;
 
 /** A session that a connection may go on with. */
@@ -95,6 +97,21 @@ export class SessionCalls {
       failed: (reason: Refusal) => this.#refuse(callId, reason),
     };
     claims.ask({ session, token, own: false, deadlineMs }, waiter, askClaim);
+  }
+
+  /** An operator's word, not the client's: it takes no place in the session's line, as an expiry does not. */
+  end({ callId, session, deadlineMs }: EndSession): void {
+    const { outstanding, host, state } = this.#entry;
+    const fault = this.#fault;
+    if (fault !== undefined) return this.#refuse(callId, fault);
+    const full = outstanding.add(
+      { session, attachment: 0, op: { kind: 'closeSession' }, deadlineMs },
+      {
+        delivered: (zxid, txn) => host.answer(callId, writeAnswer(state.tree, zxid, txn)),
+        failed: (reason) => this.#refuse(callId, reason),
+      },
+    );
+    if (full !== undefined) this.#refuse(callId, full);
   }
 
   /** Why no session is opened, attached or kept alive here. */

@@ -12,6 +12,14 @@ export function negotiateTimeout(requestedMs: number, timing: Timing): number {
   return Math.min(Math.ceil(requestedMs), sessionTimeoutMaxMs);
 }
 
+/** What the leader knows of a session's client. */
+export interface SessionStanding {
+  /** Member it is attached to; undefined until one is known. */
+  readonly owner: Sid | undefined;
+  /** It ends after this at the latest when nothing is heard, ms. */
+  readonly expiresInMs: number;
+}
+
 interface Tracked {
   readonly timeoutMs: number;
   /** Member it is attached to; undefined until one is known to this leader. */
@@ -63,6 +71,13 @@ export class SessionTracker {
 
   owner(id: SessionId): Sid | undefined {
     return this.#sessions.get(id)?.owner;
+  }
+
+  /** Undefined when it is not tracked. */
+  standing(id: SessionId): SessionStanding | undefined {
+    const tracked = this.#sessions.get(id);
+    if (tracked === undefined) return undefined;
+    return { owner: tracked.owner, expiresInMs: Math.max(0, Math.ceil(tracked.bucketMs - this.#clockMs)) };
   }
 
   setOwner(id: SessionId, owner: Sid): void {

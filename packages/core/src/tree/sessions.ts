@@ -3,7 +3,7 @@
  * alive: expiry is decided by the leader (pipeline) and arrives here as a closeSession txn.
  * Source: ZooKeeper `SessionTrackerImpl.sessionsWithTimeout` and `DataTree.ephemerals`.
  */
-import { assert, formatSessionId, type SessionId } from '@quorate/protocol';
+import { assert, formatSessionId, NO_SESSION, type SessionId } from '@quorate/protocol';
 
 /** A session as every member knows it. A live view: `ephemerals` changes with the tree. */
 export interface Session {
@@ -22,6 +22,8 @@ export interface SessionTable {
   readonly size: number;
   /** All ids, ascending as unsigned numbers. Sorts at each call: for status and for a new leader, not for hot paths. */
   ids(): readonly SessionId[];
+  /** Those above `id`, ascending; from the first on after NO_SESSION. Sorts them at each call. */
+  idsAfter(id: SessionId): readonly SessionId[];
 }
 
 const NO_PATHS: ReadonlySet<string> = new Set<string>();
@@ -66,7 +68,12 @@ export class Sessions implements SessionTable {
   }
 
   ids(): readonly SessionId[] {
-    return [...this.#byId.keys()].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    return this.idsAfter(NO_SESSION);
+  }
+
+  idsAfter(id: SessionId): readonly SessionId[] {
+    const ids = [...this.#byId.keys()].filter((one) => one > id);
+    return ids.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
   /** Takes `token` as it is: the caller has made it the tree's own. */

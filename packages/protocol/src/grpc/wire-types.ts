@@ -151,3 +151,41 @@ export interface WireStatusResponse {
   readonly voteRight: string;
   readonly waiting: string;
 }
+
+export interface WireSessionDetails {
+  readonly id: bigint;
+  readonly sessionTimeoutMs: number;
+  readonly ephemerals: number;
+  readonly memberSid?: number;
+  readonly expiresInMs?: number;
+}
+
+export interface WireListSessionsRequest {
+  readonly afterId: bigint;
+  readonly limit: number;
+}
+
+export interface WireListSessionsResponse {
+  readonly sessions: readonly WireSessionDetails[];
+  readonly more: boolean;
+  readonly zxid: bigint;
+}
+
+export interface WireGetSessionRequest {
+  readonly id: bigint;
+  readonly ephemeralPath: string;
+}
+
+export interface WireGetSessionResponse {
+  readonly session: WireSessionDetails | null;
+  readonly ephemeralPaths: readonly string[];
+  readonly zxid: bigint;
+}
+
+export interface WireEndSessionRequest {
+  readonly id: bigint;
+}
+
+export interface WireEndSessionResponse {
+  readonly zxid: bigint;
+}

@@ -1,4 +1,4 @@
-/** ClusterService: how this member stands, from its own memory, with or without a leader; and leadership handed over. */
+/** ClusterService: how this member stands, from its own memory, with or without a leader; leadership handed over, and sessions (`session-admin.ts`). */
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
 import {
   toStatusResponse,
@@ -7,10 +7,11 @@ import {
   type WireStatusResponse,
 } from '@quorate/protocol/grpc';
 import type { CoreAccess } from './core-access.ts';
+import { sessionAdminHandlers } from './session-admin.ts';
 import { deadlineOf, failWith, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 
 export function clusterHandlers(core: CoreAccess): UntypedServiceImplementation {
-  return { Status: statusHandler(core), MoveLeader: moveLeaderHandler(core) };
+  return { Status: statusHandler(core), MoveLeader: moveLeaderHandler(core), ...sessionAdminHandlers(core) };
 }
 
 function statusHandler(core: CoreAccess): UnaryHandler<object, WireStatusResponse> {

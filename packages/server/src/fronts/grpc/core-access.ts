@@ -1,5 +1,5 @@
 /** What the gRPC front needs of the member behind it. */
-import type { PeerEvent } from '@quorate/core';
+import type { PeerEvent, SessionInspector } from '@quorate/core';
 import { type Answer, CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, type Sid, type Zxid } from '@quorate/protocol';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
 import type { Calls } from '../../calls.ts';
@@ -25,6 +25,8 @@ export interface CoreAccess {
   appliedZxid(): Zxid;
   /** Undefined while the member recovers. */
   status(): ClusterStatus | undefined;
+  /** Undefined before the member has a core. */
+  sessions(): SessionInspector | undefined;
 }
 
 /** Monotonic deadline of a call that has `timeoutMs` left; 0 or less takes the default. */
