@@ -17,6 +17,8 @@ from quorate.v1 import cluster_service_pb2_grpc as cluster_grpc
 from quorate.v1 import error_pb2 as errors
 from quorate.v1 import session_service_pb2 as sessions
 from quorate.v1 import session_service_pb2_grpc as sessions_grpc
+from quorate.v1 import watch_service_pb2 as watches
+from quorate.v1 import watch_service_pb2_grpc as watches_grpc
 from quorate.v1 import znode_service_pb2 as znodes
 from quorate.v1 import znode_service_pb2_grpc as znodes_grpc
 
@@ -57,6 +59,7 @@ class Member:
         self.znodes = znodes_grpc.ZnodeServiceStub(self.channel)
         self.sessions = sessions_grpc.SessionServiceStub(self.channel)
         self.cluster = cluster_grpc.ClusterServiceStub(self.channel)
+        self.watches = watches_grpc.WatchServiceStub(self.channel)
 
     def status(self):
         try:
@@ -227,6 +230,47 @@ class EnsembleTest(unittest.TestCase):
             member.sessions.Close(sessions.CloseRequest(session=session), timeout=TIMEOUT_S)
             gone = member.znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
             self.assertFalse(gone.HasField('stat'))
+
+    def test_a_watch_goes_on_at_the_next_member_from_where_it_was(self):
+        path = '/watched'
+        kinds = watches.WatchEventKind.Name
+        self.members[0].znodes.Create(znodes.CreateRequest(path=path, data=b'0'), timeout=TIMEOUT_S)
+        told = []
+        position = None
+        for number, member in enumerate(self.members, start=1):
+            # What happens while nobody watches must not be missed.
+            self.members[0].znodes.Create(
+                znodes.CreateRequest(path=f'{path}/{number}', data=bytes([number])), timeout=TIMEOUT_S)
+            member.znodes.Sync(znodes.SyncRequest(path=path), timeout=TIMEOUT_S)
+            request = watches.WatchRequest(path=path, recursive=True, with_values=True, from_zxid=position)
+            stream = member.watches.Watch(request, timeout=TIMEOUT_S)
+            changed = self.members[0].znodes.SetData(
+                znodes.SetDataRequest(path=path, data=bytes([number])), timeout=TIMEOUT_S)
+            for response in stream:
+                told += [(kinds(event.kind)[len('WATCH_EVENT_KIND_'):], event.path, event.zxid, event.data)
+                         for event in response.events]
+                position = response.zxid
+                if position >= changed.zxid:
+                    break
+            stream.cancel()
+        ready = [one for one in told if one[0] == 'READY']
+        self.assertEqual(len(ready), 3)
+        changes = [one for one in told if one[0] != 'READY' and one[0] != 'CURRENT']
+        self.assertEqual([one[:2] for one in changes if one[1] != path], [('CREATED', f'{path}/2'), ('CREATED', f'{path}/3')])
+        self.assertEqual([one[3] for one in changes if one[1] == path], [b'\x01', b'\x02', b'\x03'])
+        zxids = [one[2] for one in changes]
+        self.assertEqual(zxids, sorted(set(zxids)))
+        self.assertEqual([one[:2] for one in told][:2], [('CURRENT', path), ('CURRENT', f'{path}/1')])
+
+    def test_a_watch_that_cannot_be_says_why(self):
+        for member, path in self.each():
+            error, detail = error_of(
+                lambda: next(member.watches.Watch(watches.WatchRequest(path='no/slash'), timeout=TIMEOUT_S)))
+            self.assertEqual((error.code(), detail.code),
+                             (grpc.StatusCode.INVALID_ARGUMENT, errors.ERROR_CODE_INVALID_ARGUMENT))
+            ahead = watches.WatchRequest(path=path, from_zxid=2 ** 62)
+            error, detail = error_of(lambda: next(member.watches.Watch(ahead, timeout=TIMEOUT_S)))
+            self.assertEqual(detail.code, errors.ERROR_CODE_SERVER_BEHIND)
 
     def test_every_member_tells_the_same_of_the_ensemble(self):
         status = [member.status() for member in self.members]
