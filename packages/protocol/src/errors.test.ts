@@ -22,11 +22,12 @@ describe('the table of errors', () => {
     }
   });
 
-  it('has one proto number a code, from 1 without gaps, and finds the code again', () => {
+  it('has one proto number a code and finds the code again', () => {
     const numbers = ERROR_CODES.map((code) => ERRORS[code].proto).sort((a, b) => a - b);
-    expect(numbers).toEqual(ERROR_CODES.map((_, i) => i + 1));
+    expect(new Set(numbers).size).toBe(numbers.length);
     for (const code of ERROR_CODES) expect(errorCodeOfProto(ERRORS[code].proto)).toBe(code);
-    for (const unknown of [0, -1, numbers.length + 1, 1.5]) expect(errorCodeOfProto(unknown)).toBeUndefined();
+    for (const unknown of [0, -1, (numbers.at(-1) as number) + 1, 1.5])
+      expect(errorCodeOfProto(unknown)).toBeUndefined();
   });
 
   it('has a gRPC status that says failure, and never retries what may have taken effect', () => {

@@ -62,6 +62,8 @@ export const ERRORS = {
   DEADLINE_EXCEEDED: { zookeeper: -7, grpc: DEADLINE_EXCEEDED, proto: 16, retryable: false },
   /** A bug in the member; it stops itself rather than carry on. */
   INTERNAL: { zookeeper: -1, grpc: INTERNAL, proto: 17, retryable: false },
+  /** A numbered write came after a later one of its session was taken: it is not applied, and never will be under its number. */
+  OUT_OF_ORDER: { zookeeper: 0, grpc: ABORTED, proto: 25, retryable: true },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;

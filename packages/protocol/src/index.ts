@@ -2,6 +2,7 @@
 export * from './assert.ts';
 export * from './bytes.ts';
 export * from './errors.ts';
+export * from './frames/answer.ts';
 export * from './limits.ts';
 export * from './op.ts';
 export * from './path.ts';

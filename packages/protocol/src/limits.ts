@@ -24,6 +24,15 @@ export const TTL_MAX_MS = 2 ** 40 - 1;
 /** Length of a session's token, bytes (ZooKeeper's session password). */
 export const SESSION_TOKEN_BYTES = 16;
 
+/** Most numbered writes of a session whose results are not acknowledged. Past it: THROTTLED, and the write is not proposed. */
+export const UNACKNOWLEDGED_MAX = 4_096;
+
+/**
+ * Bytes of results that a session's client leaves unacknowledged at most; it holds its writes back. A leader that finds twice as
+ * much kept and in flight: THROTTLED.
+ */
+export const UNACKNOWLEDGED_BYTES_MAX = 2 * 1024 * 1024;
+
 /** Default deadline of a call that names none, ms. */
 export const CALL_TIMEOUT_DEFAULT_MS = 5_000;
 

@@ -105,6 +105,17 @@ export interface Answer {
   readonly result: OpResult | OpFailure;
 }
 
+/**
+ * What makes a write happen once, however often it is asked for: its number in its session, 1, 2, 3 … over all attachments.
+ * A number that was taken is answered with its first result.
+ */
+export interface Numbered {
+  /** From 1; below 2^32. */
+  readonly request: number;
+  /** The client has, or does not want any more, the results of all requests up to this number; below `request`. */
+  readonly acknowledged: number;
+}
+
 /** A session as the ensemble knows it. */
 export interface SessionInfo {
   readonly id: SessionId;

@@ -146,6 +146,7 @@ export class TreeModel {
         return undefined;
       case 'closeSession':
         return this.#closeSession(zxid, txn.session, body.paths);
+      case 'repeat':
       case 'error':
         return undefined;
       default:

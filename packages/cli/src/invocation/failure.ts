@@ -59,6 +59,7 @@ const EXIT_OF_CODE = {
   ABORTED: 'failed',
   CLOSED: 'failed',
   INTERNAL: 'failed',
+  OUT_OF_ORDER: 'failed',
 } as const satisfies Record<ErrorCode, keyof typeof EXIT>;
 
 function isCoordinationError(error: unknown): error is CoordinationError {

@@ -2,7 +2,7 @@
  * All that can happen to a member. An event carries everything that is not determined; time comes with each step.
  * Completions of disk work are events like any other: the core waits for them, the driver does not.
  */
-import type { Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
+import type { Numbered, Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
 import type { PeerMessage } from './messages.ts';
 
 /** The clocks at one step. */
@@ -24,6 +24,8 @@ export interface Call {
   /** A unary call that names a session proves it with the token. Undefined on an attachment. */
   readonly token: Uint8Array | undefined;
   readonly op: Op;
+  /** For a write of a session that must happen once, however often it is asked for. Ignored for all else. */
+  readonly numbered?: Numbered | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Monotonic time at which it is answered as failed. */

@@ -160,11 +160,11 @@ export class Calls {
   }
 
   #write(place: Place, call: Call, op: OrderedCallOp): void {
-    const { session, attachment, deadlineMs } = call;
+    const { session, attachment, numbered, deadlineMs } = call;
     // P10: it may have waited behind others while its client went on elsewhere; its old writes must not come after its new ones.
     if (attachment !== 0 && !this.#entry.attachments.isConnected(attachment)) return this.#fail(place, LEFT);
     const full = this.#entry.outstanding.add(
-      { session, attachment, op, deadlineMs },
+      { session, attachment, numbered, op, deadlineMs },
       {
         delivered: (zxid, txn) => this.#delivered(place, zxid, txn),
         failed: (reason) => this.#fail(place, reason),

@@ -1,5 +1,5 @@
 /** For tests: a leader's preparation before a real tree, with txns that are applied as late as a test likes. */
-import { NO_SESSION, type SessionId, type Zxid } from '@quorate/protocol';
+import { NO_SESSION, type Numbered, type SessionId, type Zxid } from '@quorate/protocol';
 import { DataTree } from '../tree/data-tree.ts';
 import type { Txn, TxnBody } from '../tree/txn.ts';
 import { Preparation } from './prepare.ts';
@@ -19,8 +19,8 @@ export class PreparedTree {
   }
 
   /** Prepares and proposes; what becomes of it is in the txn's body. */
-  order(op: OrderedOp, session: SessionId = NO_SESSION): TxnBody {
-    const request = { incarnation: 1, seq: ++this.#seq, session, attached: false, op };
+  order(op: OrderedOp, session: SessionId = NO_SESSION, numbered?: Numbered): TxnBody {
+    const request = { incarnation: 1, seq: ++this.#seq, session, attached: false, numbered, op };
     return this.propose(this.preparation.prepare(request, 1, 1_000, undefined));
   }
 
@@ -29,6 +29,11 @@ export class PreparedTree {
     this.preparation.proposed(zxid, txn);
     this.#inFlight.push({ zxid, txn });
     return txn.body;
+  }
+
+  /** Position of the last txn. */
+  get last(): Zxid {
+    return this.#last as Zxid;
   }
 
   /** Applies the oldest `count` txns in flight, or all. */

@@ -7,6 +7,7 @@
 import {
   formatSessionId,
   NO_SESSION,
+  type Numbered,
   parentOf,
   type SessionId,
   type Sid,
@@ -20,6 +21,7 @@ import type { Origin, Txn, TxnBody } from '../tree/txn.ts';
 import { nextCreates, nextVersion } from '../tree/znode.ts';
 import { EphemeralLoad } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
+import { RequestNumbers } from './request-numbers.ts';
 import { Speculation, type SpeculationBase, type ZnodeFacts } from './speculation.ts';
 import { opFault } from './validate.ts';
 import type { OrderedOp, WriteRequest } from './write-request.ts';
@@ -43,9 +45,11 @@ export function isOwnersWrite(body: TxnBody): boolean {
 export class Preparation {
   readonly #speculation: Speculation;
   readonly #load: EphemeralLoad;
+  readonly #numbers: RequestNumbers;
 
   constructor(base: SpeculationBase) {
     this.#speculation = new Speculation(base);
+    this.#numbers = new RequestNumbers(base);
     this.#load = new EphemeralLoad((session) => this.#speculation.ephemeralsOf(session));
   }
 
@@ -56,7 +60,7 @@ export class Preparation {
 
   /** Records held for what is in flight. */
   get size(): number {
-    return this.#speculation.size;
+    return this.#speculation.size + this.#numbers.size;
   }
 
   /**
@@ -65,10 +69,13 @@ export class Preparation {
    */
   prepare(request: WriteRequest, sid: Sid, wallMs: number, ownerFault: Refusal | undefined): Txn {
     const { incarnation, seq, session, attached, op } = request;
-    const decision = this.#decide(op, session, ownerFault);
+    const foregone = this.#foregone(request, ownerFault);
+    const decision = foregone ?? this.#decide(op, session);
     const body: TxnBody = 'body' in decision ? decision.body : { kind: 'error', ...decision.refusal };
     const origin = attached ? ({ sid, incarnation, seq, attached } as const) : { sid, incarnation, seq };
-    return { origin, session, timeMs: wallMs, body };
+    const txn = { origin, session, timeMs: wallMs, body };
+    const numbered = foregone === undefined ? numberOf(request) : undefined;
+    return numbered === undefined ? txn : { ...txn, numbered };
   }
 
   /** The txn that ends a session nobody has heard from. */
@@ -95,20 +102,48 @@ export class Preparation {
       this.#load.removed(this.#speculation.znode(body.path)?.ephemeralOwner ?? NO_SESSION, body.path);
     }
     this.#speculation.proposed(zxid, txn);
+    this.#numbers.proposed(zxid, txn);
   }
 
   /** The txn has been applied to the tree. */
   applied(zxid: Zxid): void {
     this.#speculation.applied(zxid);
+    this.#numbers.applied(zxid);
   }
 
-  #decide(op: OrderedOp, session: SessionId, ownerFault: Refusal | undefined): Decision {
-    if (op.kind === 'createSession') return this.#createSession(session, op.timeoutMs, op.token);
+  /** What is said before anybody looks at what is asked for: the session, its owner, and the number have a say first. */
+  #foregone(request: WriteRequest, ownerFault: Refusal | undefined): Decision | undefined {
+    const { op, session } = request;
+    if (op.kind === 'createSession') return undefined;
     if (session !== NO_SESSION && this.#speculation.session(session) === undefined) {
       const message = `Cannot ${op.kind}: session ${formatSessionId(session)} has ended`;
       return { refusal: refusal('SESSION_EXPIRED', message) };
     }
     if (ownerFault !== undefined) return { refusal: ownerFault };
+    const numbered = numberOf(request);
+    return numbered === undefined ? undefined : this.#askedBefore(op, session, numbered);
+  }
+
+  #askedBefore(op: OrderedOp, session: SessionId, numbered: Numbered): Decision | undefined {
+    const { request } = numbered;
+    switch (this.#numbers.standing(session, numbered)) {
+      case 'new':
+        return undefined;
+      case 'taken':
+        return { body: { kind: 'repeat', request } };
+      case 'past': {
+        const message = `Cannot ${op.kind}: request ${request} comes after later ones of its session; it was not applied, or it was acknowledged`;
+        return no(refusal('OUT_OF_ORDER', message));
+      }
+      case 'full': {
+        const message = `Cannot ${op.kind}: too many results of session ${formatSessionId(session)} are not acknowledged`;
+        return no(refusal('THROTTLED', message));
+      }
+    }
+  }
+
+  #decide(op: OrderedOp, session: SessionId): Decision {
+    if (op.kind === 'createSession') return this.#createSession(session, op.timeoutMs, op.token);
     const fault = opFault(op, session);
     if (fault !== undefined) return { refusal: fault };
     return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session);
@@ -182,6 +217,11 @@ export class Preparation {
   #closing(session: SessionId): TxnBody {
     return { kind: 'closeSession', paths: this.#speculation.ephemeralsOf(session) };
   }
+}
+
+/** The number under which the write happens once; undefined for what is not numbered. */
+function numberOf({ op, session, numbered }: WriteRequest): Numbered | undefined {
+  return session === NO_SESSION || op.kind === 'createSession' || op.kind === 'closeSession' ? undefined : numbered;
 }
 
 function no(reason: Refusal): Decision {

@@ -3,13 +3,12 @@ import {
   type Answer,
   assert,
   formatZxid,
-  type OpResult,
   type ReadOp,
   type SessionId,
-  type Stat,
   unreachable,
   type Zxid,
 } from '@quorate/protocol';
+import { answerOf } from '../tree/answer.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { Txn } from '../tree/txn.ts';
 import { refusal, refused } from './refusal.ts';
@@ -48,29 +47,5 @@ export function writeAnswer(tree: DataTree, zxid: Zxid, txn: Txn): Answer {
     tree.lastZxid === zxid,
     () => `P1: write ${formatZxid(zxid)} is answered at ${formatZxid(tree.lastZxid)}, not when it is applied`,
   );
-  const { body } = txn;
-  if (body.kind === 'error') return refused(body, zxid);
-  return { zxid, result: writeResult(tree, body) };
-}
-
-function writeResult(tree: DataTree, body: Exclude<Txn['body'], { kind: 'error' }>): OpResult {
-  switch (body.kind) {
-    case 'create':
-      return { kind: 'create', path: body.path, stat: statOf(tree, body.path) };
-    case 'setData':
-      return { kind: 'setData', stat: statOf(tree, body.path) };
-    case 'delete':
-      return { kind: 'delete' };
-    case 'closeSession':
-    case 'createSession':
-      return { kind: 'closeSession' };
-    default:
-      return unreachable(body);
-  }
-}
-
-function statOf(tree: DataTree, path: string): Stat {
-  const stat = tree.stat(path);
-  assert(stat !== undefined, () => `P1: ${path} was written by the txn just applied and is not there`);
-  return stat;
+  return answerOf(tree, zxid, txn);
 }

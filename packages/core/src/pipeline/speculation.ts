@@ -4,6 +4,7 @@
  * Source: ZooKeeper `ZooKeeperServer.ChangeRecord`. It decides nothing (`prepare.ts` does).
  */
 import { assert, formatZxid, NO_SESSION, parentOf, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
+import type { Results } from '../tree/results.ts';
 import type { Txn } from '../tree/txn.ts';
 
 /** What a check needs to know of a znode. */
@@ -19,6 +20,7 @@ export interface SessionFacts {
   readonly timeoutMs: number;
   readonly token: Uint8Array;
   readonly ephemerals: ReadonlySet<string>;
+  readonly results: Results;
 }
 
 /** The part of the tree that speculation looks through to. `DataTree` fits. */
@@ -114,6 +116,7 @@ export class Speculation {
         for (const path of body.paths) this.#delete(zxid, path);
         this.#sessions.set(session, { zxid, opening: undefined });
         return this.#touch(zxid, [...body.paths, ...body.paths.map(parentOf)], session);
+      case 'repeat':
       case 'error':
         return;
       default:

@@ -37,13 +37,20 @@ const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('closeSession' as const) }),
 );
-const request: fc.Arbitrary<WriteRequest> = fc.record({
+const numbered = fc
+  .record({ request: fc.integer({ min: 1, max: 0xffff_ffff }), back: fc.nat(5_000) })
+  .map(({ request, back }) => ({ request, acknowledged: Math.max(0, request - 1 - back) }));
+const bare: fc.Arbitrary<WriteRequest> = fc.record({
   incarnation: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
   seq: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
   session: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map((id) => id as SessionId),
   attached: fc.boolean(),
   op,
 });
+const request = fc.oneof(
+  bare,
+  fc.tuple(bare, numbered).map(([made, number]): WriteRequest => ({ ...made, numbered: number })),
+);
 
 const plain: WriteRequest = {
   incarnation: 1,

@@ -2,7 +2,8 @@
  * A write on its way from the member where it came in to the leader, and its bytes. The link says whose it is, so the
  * sid is not among them. Owned here: the layout and its checks; what a request means is `prepare.ts`'s.
  *
- * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · then by kind:
+ * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · when numbered: request u32,
+ * acknowledged u32 · then by kind:
  * create: path, data, with a TTL u48 ms · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
@@ -12,6 +13,7 @@ import {
   type CloseSessionOp,
   type CreateMode,
   DecodeError,
+  type Numbered,
   PATH_BYTES_MAX,
   REQUEST_BYTES_MAX,
   SESSION_TOKEN_BYTES,
@@ -41,6 +43,8 @@ export interface WriteRequest {
   readonly session: SessionId;
   /** It came by the session's attachment: refused when the session is attached to another member. */
   readonly attached: boolean;
+  /** The write's number in its session, for one that must happen once however often it comes. */
+  readonly numbered?: Numbered | undefined;
   readonly op: OrderedOp;
 }
 
@@ -51,7 +55,8 @@ const SEQUENTIAL = 4;
 const HAS_VERSION = 8;
 const CONTAINER = 16;
 const TTL = 32;
-const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL;
+const NUMBERED = 64;
+const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL | NUMBERED;
 const MODES = { ephemeral: EPHEMERAL, container: CONTAINER, ttl: TTL } as const;
 const HEADER_BYTES = 22;
 const TIMEOUT_MAX = 0x7fff_ffff;
@@ -82,6 +87,7 @@ export function encodeWriteRequest(request: WriteRequest): Uint8Array {
   u48(writer, request.incarnation);
   u48(writer, request.seq);
   writer.u64(request.session);
+  if (request.numbered !== undefined) writer.u32(request.numbered.request).u32(request.numbered.acknowledged);
   switch (op.kind) {
     case 'create':
       writer.string(op.path).bytes(op.data);
@@ -117,14 +123,23 @@ export function decodeWriteRequest(bytes: Uint8Array): WriteRequest {
   const incarnation = readU48(reader);
   const seq = readU48(reader);
   const session = toSessionId(reader.u64());
+  const numbered = (flags & NUMBERED) === 0 ? undefined : readNumbered(reader);
   const op = readOp(reader, kind, flags);
   reader.end();
-  return { incarnation, seq, session, attached: (flags & ATTACHED) !== 0, op };
+  const request = { incarnation, seq, session, attached: (flags & ATTACHED) !== 0, op };
+  return numbered === undefined ? request : { ...request, numbered };
+}
+
+function readNumbered(reader: ByteReader): Numbered {
+  const request = reader.u32();
+  const acknowledged = reader.u32();
+  if (acknowledged >= request) throw new DecodeError(`Request ${request} acknowledges request ${acknowledged}`);
+  return { request, acknowledged };
 }
 
 function flagsOf(request: WriteRequest): number {
   const { op } = request;
-  let flags = request.attached ? ATTACHED : 0;
+  let flags = (request.attached ? ATTACHED : 0) | (request.numbered === undefined ? 0 : NUMBERED);
   if (op.kind === 'create') {
     if (op.mode !== 'persistent') flags |= MODES[op.mode];
     if (op.sequential) flags |= SEQUENTIAL;

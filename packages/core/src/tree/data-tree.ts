@@ -9,9 +9,11 @@
 import {
   assert,
   type ChangeKind,
+  encodeAnswer,
   formatSessionId,
   formatZxid,
   NO_SESSION,
+  type Numbered,
   parentOf,
   pathFault,
   type Stat,
@@ -19,6 +21,7 @@ import {
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
+import { answerOf } from './answer.ts';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
@@ -149,12 +152,14 @@ export class DataTree {
       case 'closeSession':
         this.#closeSession(zxid, txn, body);
         break;
+      case 'repeat':
       case 'error':
         break;
       default:
         unreachable(body);
     }
     this.#lastZxid = zxid;
+    if (txn.numbered !== undefined) this.#keep(zxid, txn, txn.numbered);
   }
 
   /** One bounded step of a pass that holds each znode and session against its hash: see `scrub.ts`. */
@@ -185,6 +190,11 @@ export class DataTree {
   /** Ends the checkpoint: `ok` when all its records are durable; otherwise the next one has them again. */
   endCheckpoint(ok: boolean): void {
     this.#checkpointer.end(ok);
+  }
+
+  #keep(zxid: Zxid, txn: Txn, numbered: Numbered): void {
+    this.#checkpointer.willChange(txn.session);
+    this.#state.addResult(txn.session, numbered, encodeAnswer(answerOf(this, zxid, txn)));
   }
 
   #create(zxid: Zxid, txn: Txn, body: BodyOf<'create'>): void {
@@ -280,7 +290,7 @@ export class DataTree {
       const znode = this.#state.get(key);
       return znode === undefined ? { key: znodeKey(key), value: undefined } : znodeRecord(znode);
     }
-    const session = this.sessions.get(key);
+    const session = this.#state.sessions.get(key);
     return session === undefined ? { key: sessionKey(key), value: undefined } : sessionRecord(session);
   }
 }

@@ -1,12 +1,14 @@
 /**
  * The digest of the replicated state: a 64-bit number that is the same on members that hold the same znodes (path, data,
- * every field of the stat) and the same sessions (id, timeout, token), and all but surely differs on others.
+ * every field of the stat) and the same sessions (id, timeout, token, results of numbered writes), and all but surely differs on others.
  *
- * It is the sum of one hash a znode and one a session, so it does not depend on the order of changes and one change
+ * It is the sum of one hash a znode, one a session and one a result, so it does not depend on the order of changes and one change
  * costs one term. It finds accidents (a bug, a flipped bit), not forgeries. Inside it is two 32-bit halves, because
  * bigint arithmetic costs four times as much. Mixing constants: MurmurHash3 (public domain).
  */
+import type { SessionId } from '@quorate/protocol';
 import { type PackedData, upperOf } from './packed.ts';
+import type { StoredResult } from './results.ts';
 import type { StoredSession } from './sessions.ts';
 import type { StoredZnode } from './znode.ts';
 
@@ -17,6 +19,7 @@ export const DIGEST_VERSION = 1;
 const CONTENT = 1;
 const ZNODE = 2;
 const SESSION = 3;
+const RESULT = 4;
 
 /** Hashes a sequence of words into 64 bits. For fixed input each step is a permutation of the 64-bit state. */
 export class Hasher {
@@ -148,6 +151,18 @@ export class Digest {
     this.#sum(-session.hashHigh, -session.hashLow);
   }
 
+  addResult(session: SessionId, result: StoredResult): void {
+    const { high, low } = this.#hashResult(session, result);
+    result.hashHigh = high;
+    result.hashLow = low;
+    this.#sum(high, low);
+  }
+
+  /** Takes out what `addResult` counted for this result. */
+  removeResult(result: StoredResult): void {
+    this.#sum(-result.hashHigh, -result.hashLow);
+  }
+
   /** False when the znode is not what was hashed when it was last changed: its memory was altered by something else. */
   isIntact(znode: StoredZnode): boolean {
     const content = this.#hasher.start(CONTENT).string(znode.path).packed(znode.content).finish();
@@ -159,7 +174,11 @@ export class Digest {
   /** The same for a session. */
   isSessionIntact(session: StoredSession): boolean {
     const { high, low } = this.#hashSession(session);
-    return high === session.hashHigh && low === session.hashLow;
+    if (high !== session.hashHigh || low !== session.hashLow) return false;
+    return (session.kept?.all() ?? []).every((result) => {
+      const now = this.#hashResult(session.id, result);
+      return now.high === result.hashHigh && now.low === result.hashLow;
+    });
   }
 
   #hashZnode(znode: StoredZnode): Hasher {
@@ -187,6 +206,10 @@ export class Digest {
 
   #hashSession({ id, timeoutMs, token }: StoredSession): Hasher {
     return this.#hasher.start(SESSION).long(id).integer(timeoutMs).bytes(token).finish();
+  }
+
+  #hashResult(session: SessionId, { request, packed }: StoredResult): Hasher {
+    return this.#hasher.start(RESULT).long(session).integer(request).packed(packed).finish();
   }
 
   #sum(high: number, low: number): void {

@@ -52,6 +52,7 @@ export class Scrub {
         return { damaged: undefined, done: true };
       }
       if (!state.isSessionIntact(next.value)) return damaged(`session ${formatSessionId(next.value.id)}`);
+      bytes += next.value.results.bytes;
     }
     return { damaged: undefined, done: false };
   }

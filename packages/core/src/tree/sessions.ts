@@ -4,6 +4,7 @@
  * Source: ZooKeeper `SessionTrackerImpl.sessionsWithTimeout` and `DataTree.ephemerals`.
  */
 import { assert, formatSessionId, NO_SESSION, type SessionId } from '@quorate/protocol';
+import { type Results, SessionResults, type StoredResult } from './results.ts';
 
 /** A session as every member knows it. A live view: `ephemerals` changes with the tree. */
 export interface Session {
@@ -14,6 +15,8 @@ export interface Session {
   readonly token: Uint8Array;
   /** Paths of its ephemeral znodes; the order of iteration differs between members, so sort before it can be seen. */
   readonly ephemerals: ReadonlySet<string>;
+  /** What its numbered writes came to. */
+  readonly results: Results;
 }
 
 /** The read-only face of the table. */
@@ -26,6 +29,7 @@ export interface SessionTable {
   idsAfter(id: SessionId): readonly SessionId[];
 }
 
+const NO_RESULTS: Results = new SessionResults();
 const NO_PATHS: ReadonlySet<string> = new Set<string>();
 
 /** The layout, for `tree/` alone. */
@@ -35,6 +39,8 @@ export class StoredSession implements Session {
   readonly token: Uint8Array;
   /** Made with the first ephemeral: many sessions never have one. */
   paths: Set<string> | undefined = undefined;
+  /** Made with the first numbered write. */
+  kept: SessionResults | undefined = undefined;
   /** What this session has added to the tree's digest. */
   hashHigh = 0;
   hashLow = 0;
@@ -48,6 +54,10 @@ export class StoredSession implements Session {
   get ephemerals(): ReadonlySet<string> {
     return this.paths ?? NO_PATHS;
   }
+
+  get results(): Results {
+    return this.kept ?? NO_RESULTS;
+  }
 }
 
 /** The table with its mutators, for `tree/` alone. */
@@ -58,7 +68,7 @@ export class Sessions implements SessionTable {
     return this.#byId.size;
   }
 
-  get(id: SessionId): Session | undefined {
+  get(id: SessionId): StoredSession | undefined {
     return this.#byId.get(id);
   }
 
@@ -92,6 +102,14 @@ export class Sessions implements SessionTable {
     );
     this.#byId.delete(id);
     return session;
+  }
+
+  /** Keeps the result of a numbered write; returns what is forgotten instead. */
+  addResult(id: SessionId, acknowledged: number, result: StoredResult): readonly StoredResult[] {
+    const session = this.#byId.get(id);
+    assert(session !== undefined, () => `Cannot keep a result of session ${formatSessionId(id)}: it is unknown`);
+    session.kept ??= new SessionResults();
+    return session.kept.add(acknowledged, result);
   }
 
   addEphemeral(id: SessionId, path: string): void {

@@ -5,7 +5,7 @@
  * | key                          | value (every one begins with its format version, u8)                            |
  * | ---------------------------- | ------------------------------------------------------------------------------- |
  * | `n`, path in UTF-8           | data, czxid, mzxid, pzxid, ctime, mtime, version, creates, aversion, owner      |
- * | `s`, session id (8 bytes)    | timeout, token                                                                  |
+ * | `s`, session id (8 bytes)    | timeout, token, results: count, and for each request number, length and bytes   |
  * | `m`, `tree` in UTF-8         | zxid, digest version, digest, count of znodes, count of sessions                |
  *
  * 64-bit values are 8 bytes big-endian, counters 4 bytes signed, times varints of ms; data is a varint of its length
@@ -23,7 +23,7 @@ import {
   type Zxid,
 } from '@quorate/protocol';
 import { isSession, lifetimeOf } from './lifetime.ts';
-import type { Session } from './sessions.ts';
+import type { StoredSession } from './sessions.ts';
 import type { StoredZnode, ZnodeFields } from './znode.ts';
 
 /** One record; `value` undefined deletes the key. The same shape as the agreement's, which carries it. */
@@ -32,10 +32,22 @@ export interface StateRecord {
   readonly value: Uint8Array | undefined;
 }
 
+/** The kept result of a numbered write; `bytes` are a view of the record's. */
+export interface ResultEntry {
+  readonly request: number;
+  readonly bytes: Uint8Array;
+}
+
 /** What a record says, for the loader. `fields.data` and `token` are views of the record's bytes. */
 export type StateEntry =
   | { readonly kind: 'znode'; readonly path: string; readonly fields: ZnodeFields }
-  | { readonly kind: 'session'; readonly id: SessionId; readonly timeoutMs: number; readonly token: Uint8Array }
+  | {
+      readonly kind: 'session';
+      readonly id: SessionId;
+      readonly timeoutMs: number;
+      readonly token: Uint8Array;
+      readonly results: readonly ResultEntry[];
+    }
   | { readonly kind: 'summary'; readonly summary: Summary };
 
 /** The record about the whole: what a complete and undamaged load must come to. */
@@ -53,7 +65,7 @@ const META_KEY = 0x6d;
 const SUMMARY_NAME = 'tree';
 
 const ZNODE_FORMAT = 2;
-const SESSION_FORMAT = 1;
+const SESSION_FORMAT = 2;
 const SUMMARY_FORMAT = 1;
 
 export function znodeKey(path: string): Uint8Array {
@@ -79,9 +91,12 @@ export function znodeRecord(znode: StoredZnode): StateRecord {
   return { key: znodeKey(znode.path), value: writer.finish() };
 }
 
-export function sessionRecord(session: Session): StateRecord {
-  const writer = new ByteWriter(session.token.length + 8);
+export function sessionRecord(session: StoredSession): StateRecord {
+  const results = session.kept?.all() ?? [];
+  const writer = new ByteWriter(session.token.length + 16 + session.results.bytes + results.length * 8);
   writer.u8(SESSION_FORMAT).varint(session.timeoutMs).varint(session.token.length).raw(session.token);
+  writer.varint(results.length);
+  for (const { request, bytes } of results) writer.varint(request).varint(bytes.length).raw(bytes);
   return { key: sessionKey(session.id), value: writer.finish() };
 }
 
@@ -130,7 +145,22 @@ function readZnode(path: string, value: ByteReader): StateEntry {
 function readSession(id: SessionId, value: ByteReader): StateEntry {
   expectFormat(value, SESSION_FORMAT, 'a session');
   const timeoutMs = value.varint53();
-  return { kind: 'session', id, timeoutMs, token: value.raw(value.varint()) };
+  const token = value.raw(value.varint());
+  return { kind: 'session', id, timeoutMs, token, results: readResults(value) };
+}
+
+function readResults(value: ByteReader): readonly ResultEntry[] {
+  const count = value.varint();
+  const results: ResultEntry[] = [];
+  let last = 0;
+  for (let i = 0; i < count; i++) {
+    const request = value.varint();
+    if (request <= last)
+      throw new DecodeError(`State record of a session has the result of request ${request} after that of ${last}`);
+    last = request;
+    results.push({ request, bytes: value.raw(value.varint()) });
+  }
+  return results;
 }
 
 function readSummary(name: string, value: ByteReader): StateEntry {

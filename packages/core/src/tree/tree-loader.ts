@@ -62,6 +62,8 @@ export class TreeLoader {
           throw new DecodeError(`The state has session ${formatSessionId(entry.id)} twice, or it is no session`);
         }
         this.#state.addSession(entry.id, entry.timeoutMs, ownBytes(entry.token));
+        for (const { request, bytes } of entry.results)
+          this.#state.addResult(entry.id, { request, acknowledged: 0 }, bytes);
         return;
       case 'summary':
         if (this.#summary !== undefined) throw new DecodeError('The state has two summaries');

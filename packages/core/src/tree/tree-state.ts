@@ -3,9 +3,10 @@
  * (digest, counts). Each mutator keeps all of them in step. It knows nothing of txns, positions or checkpoints:
  * `data-tree.ts` decides what happens, `tree-loader.ts` fills one from records. Seen only inside `tree/`.
  */
-import { assert, NO_SESSION, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { assert, NO_SESSION, type Numbered, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { Digest } from './digest.ts';
 import { LargeMap } from './large-map.ts';
+import { StoredResult } from './results.ts';
 import { Sessions, type StoredSession } from './sessions.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
@@ -165,8 +166,17 @@ export class TreeState {
     this.#digest.addSession(this.sessions.add(id, timeoutMs, token));
   }
 
+  /** Keeps what a numbered write of the session came to, and forgets what is acknowledged. `bytes` are copied. */
+  addResult(id: SessionId, { request, acknowledged }: Numbered, bytes: Uint8Array): void {
+    const result = new StoredResult(request, bytes);
+    for (const gone of this.sessions.addResult(id, acknowledged, result)) this.#digest.removeResult(gone);
+    this.#digest.addResult(id, result);
+  }
+
   /** Takes a session without ephemerals out. */
   removeSession(id: SessionId): void {
-    this.#digest.removeSession(this.sessions.remove(id));
+    const session = this.sessions.remove(id);
+    for (const result of session.kept?.all() ?? []) this.#digest.removeResult(result);
+    this.#digest.removeSession(session);
   }
 }

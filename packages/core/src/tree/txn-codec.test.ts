@@ -29,6 +29,7 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
   fc.record({ kind: fc.constant('setData' as const), path: text, data, version: int32 }),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: below48, token: bytes }),
   fc.record({ kind: fc.constant('closeSession' as const), paths: fc.array(text, { maxLength: 8 }) }),
+  fc.record({ kind: fc.constant('repeat' as const), request: fc.integer({ min: 1, max: 0xffff_ffff }) }),
   fc.record({
     kind: fc.constant('error' as const),
     code: fc.constantFrom(...ERROR_CODES),
@@ -37,7 +38,11 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
   }),
 );
 
-const txn: fc.Arbitrary<Txn> = fc.record({
+const numbered = fc
+  .record({ request: fc.integer({ min: 1, max: 0xffff_ffff }), back: fc.nat(5_000) })
+  .map(({ request, back }) => ({ request, acknowledged: Math.max(0, request - 1 - back) }));
+
+const bare: fc.Arbitrary<Txn> = fc.record({
   origin: fc.record(
     {
       sid: fc.integer({ min: 0, max: 254 }),
@@ -51,6 +56,11 @@ const txn: fc.Arbitrary<Txn> = fc.record({
   timeMs: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER - 1 }),
   body,
 });
+
+const txn = fc.oneof(
+  bare,
+  fc.tuple(bare, numbered).map(([made, number]): Txn => ({ ...made, numbered: number })),
+);
 
 const SAMPLE: Txn = {
   origin: { sid: 1, incarnation: 1_790_000_000_000, seq: 7 },
@@ -86,7 +96,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0201' +
+      '0301' +
         '00' +
         '0180d8c1a28c34' +
         '07' +

@@ -4,12 +4,13 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 2)                                                             |
+ * | format version         | 1 (value 3)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
- * | attached               | 1 (0 or 1)                                                              |
+ * | flags                  | 1: 1 attached, 2 numbered                                               |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
  * | session                | 8, big-endian                                                           |
  * | timeMs                 | varint                                                                  |
+ * | numbered, when flagged | request varint, request - acknowledged varint                           |
  * | body                   | text: varint length, UTF-8; bytes: varint length + 1 (0: undefined);    |
  * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration;           |
  * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
@@ -23,6 +24,7 @@ import {
   ERRORS,
   errorCodeOfProto,
   NO_SESSION,
+  type Numbered,
   type SessionId,
   SID_MAX,
   toSessionId,
@@ -32,7 +34,10 @@ import {
 import { isTtl, type Lifetime } from './lifetime.ts';
 import type { Origin, Txn, TxnBody } from './txn.ts';
 
-const FORMAT = 2;
+const FORMAT = 3;
+
+const ATTACHED = 1;
+const NUMBERED = 2;
 
 /** Numbers of the kinds. A number is never used again for something else: old logs have it. */
 const KIND = {
@@ -42,11 +47,13 @@ const KIND = {
   createSession: 4,
   closeSession: 5,
   error: 6,
+  repeat: 7,
 } as const satisfies Record<TxnBody['kind'], number>;
 
 /** What a created znode lives by. */
 const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
 
+const TWO_32 = 2 ** 32;
 const TWO_48 = 2 ** 48;
 
 /** Room for everything but path and data. */
@@ -54,7 +61,7 @@ const FIXED_BYTES = 64;
 
 /** The bytes of a txn. Asserts that numbers are in range: out of range they are a bug here, not bad input. */
 export function encodeTxn(txn: Txn): Uint8Array {
-  const { origin, body } = txn;
+  const { origin, numbered, body } = txn;
   assertWhole(origin.sid, SID_MAX + 1, 'origin.sid');
   assertWhole(origin.incarnation, TWO_48, 'origin.incarnation');
   assertWhole(origin.seq, TWO_48, 'origin.seq');
@@ -63,9 +70,10 @@ export function encodeTxn(txn: Txn): Uint8Array {
   writer
     .u8(FORMAT)
     .u8(KIND[body.kind])
-    .u8(origin.attached === true ? 1 : 0);
+    .u8((origin.attached === true ? ATTACHED : 0) | (numbered === undefined ? 0 : NUMBERED));
   writer.u8(origin.sid).varint(origin.incarnation).varint(origin.seq);
   writer.u64(txn.session).varint(txn.timeMs);
+  if (numbered !== undefined) writeNumbered(writer, numbered);
   writeBody(writer, body);
   return writer.finish();
 }
@@ -76,12 +84,29 @@ export function decodeTxn(bytes: Uint8Array): Txn {
   const format = reader.u8();
   if (format !== FORMAT) throw new DecodeError(`Txn has format ${format}, this build reads ${FORMAT}`);
   const kind = reader.u8();
-  const origin = readOrigin(reader);
+  const flags = reader.u8();
+  if ((flags & ~(ATTACHED | NUMBERED)) !== 0) throw new DecodeError(`Txn has the unknown flags ${flags}`);
+  const origin = readOrigin(reader, (flags & ATTACHED) !== 0);
   const session = toSessionId(reader.u64());
   const timeMs = reader.varint53();
+  const numbered = (flags & NUMBERED) === 0 ? undefined : readNumbered(reader);
   const body = readBody(reader, kind);
   reader.end();
-  return { origin, session, timeMs, body };
+  return numbered === undefined ? { origin, session, timeMs, body } : { origin, session, timeMs, numbered, body };
+}
+
+function writeNumbered(writer: ByteWriter, { request, acknowledged }: Numbered): void {
+  assertWhole(request, TWO_32, 'numbered.request');
+  assertWhole(acknowledged, request, 'numbered.acknowledged');
+  writer.varint(request).varint(request - acknowledged);
+}
+
+function readNumbered(reader: ByteReader): Numbered {
+  const request = reader.varint();
+  const acknowledged = request - reader.varint();
+  if (request === 0 || acknowledged < 0 || acknowledged >= request)
+    throw new DecodeError(`Txn has the bad request number ${request}`);
+  return { request, acknowledged };
 }
 
 /** A guess from above for ASCII paths: the writer grows when it is wrong. */
@@ -115,6 +140,9 @@ function writeBody(writer: ByteWriter, body: TxnBody): void {
       writer.varint(body.paths.length);
       for (const path of body.paths) writeText(writer, path);
       return;
+    case 'repeat':
+      writer.varint(body.request);
+      return;
     case 'error':
       writer.varint(ERRORS[body.code].proto);
       writer.u8(body.path === undefined ? 0 : 1);
@@ -144,6 +172,8 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
       return { kind: 'createSession', timeoutMs: readBelow(reader, TWO_48, 'timeoutMs'), token: readToken(reader) };
     case KIND.closeSession:
       return { kind: 'closeSession', paths: readPaths(reader) };
+    case KIND.repeat:
+      return { kind: 'repeat', request: reader.varint() };
     case KIND.error:
       return readError(reader);
     default:
@@ -151,8 +181,7 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
   }
 }
 
-function readOrigin(reader: ByteReader): Origin {
-  const attached = readFlag(reader);
+function readOrigin(reader: ByteReader, attached: boolean): Origin {
   const sid = reader.u8();
   if (sid > SID_MAX) throw new DecodeError(`Txn has the origin sid ${sid}, which no member can have`);
   const incarnation = readBelow(reader, TWO_48, 'origin.incarnation');

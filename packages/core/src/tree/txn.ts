@@ -2,7 +2,7 @@
  * The txn: what the leader decided, in a form that applies the same way on every member and any number of times it
  * is replayed from the log. Nothing is judged again when it is applied. (Codec: txn-codec.ts.)
  */
-import type { ErrorCode, SessionId, Sid } from '@quorate/protocol';
+import type { ErrorCode, Numbered, SessionId, Sid } from '@quorate/protocol';
 import type { Lifetime } from './lifetime.ts';
 
 /** Which request of which run of which member a txn answers. Client xids can repeat and prove nothing; this cannot. */
@@ -21,6 +21,8 @@ export interface Txn {
   readonly session: SessionId;
   /** Wall clock of the leader when it made the txn, ms since 1970. */
   readonly timeMs: number;
+  /** A numbered write: what it comes to is kept in the session, and what is acknowledged forgotten. Absent where nothing is kept. */
+  readonly numbered?: Numbered;
   readonly body: TxnBody;
 }
 
@@ -41,5 +43,7 @@ export type TxnBody =
   | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }
   /** Ends `session`; `paths` are its ephemerals at this point of the history, exactly. */
   | { readonly kind: 'closeSession'; readonly paths: readonly string[] }
+  /** A numbered write that was asked for again: changes nothing, and is answered with what is kept of the first time. */
+  | { readonly kind: 'repeat'; readonly request: number }
   /** A request that was refused: ordered like any other so that it is answered in its place. */
   | { readonly kind: 'error'; readonly code: ErrorCode; readonly path: string | undefined; readonly message: string };

@@ -40,11 +40,17 @@ export function writeClientHello(writer: ByteWriter, hello: ClientHello): void {
   writer.endPart(start);
 }
 
+/** Adds to a frame that all replies to numbered calls up to `request` were received. */
+export function writeAcknowledged(writer: ByteWriter, request: number): void {
+  writeUint(writer, 3, request);
+}
+
 /** Adds a call to a frame. The caller keeps the frame below FRAME_ITEMS_MAX calls and the member's limit in bytes. */
 export function writeCall(writer: ByteWriter, call: FrameCall): void {
   const start = beginMessage(writer, 2);
   writeUint(writer, 1, call.xid);
   writeUint(writer, 3, call.timeoutMs);
+  writeUint(writer, 7, call.request ?? 0);
   writeOp(writer, call.op, call.linearizable);
   writer.endPart(start);
 }
@@ -55,6 +61,7 @@ export function decodeAttachRequest(bytes: Uint8Array): AttachRequest {
   let hello: ClientHello | undefined;
   const calls: ReceivedCall[] = [];
   const watches: WatchCommand[] = [];
+  let acknowledged = 0;
   while (reader.remaining > 0) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | LENGTH)) hello = readClientHello(reader);
@@ -64,9 +71,10 @@ export function decodeAttachRequest(bytes: Uint8Array): AttachRequest {
     } else if (tag === WATCH_COMMAND_TAG) {
       if (watches.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} words about watches`);
       watches.push(readWatchCommand(reader));
-    } else skipField(reader, tag);
+    } else if (tag === 24) acknowledged = reader.varint();
+    else skipField(reader, tag);
   }
-  return { hello, calls, watches };
+  return { hello, calls, watches, acknowledged };
 }
 
 function readClientHello(reader: ByteReader): ClientHello {
@@ -95,15 +103,18 @@ function readCall(reader: ByteReader): ReceivedCall {
   let timeoutMs = 0;
   let op: Op | CallFault | undefined;
   let linearizable = false;
+  let request = 0;
   while (reader.offset < end) {
     const tag = readTag(reader);
     const kind = OP_OF_TAG.get(tag);
     if (kind !== undefined) ({ op, linearizable } = readOp(reader, kind));
     else if (tag === 8) xid = reader.varint();
     else if (tag === 24) timeoutMs = reader.varint();
+    else if (tag === 56) request = reader.varint();
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
   op ??= { kind: 'fault', code: 'UNIMPLEMENTED', message: `Call ${xid} names no operation that is known here` };
-  return { xid, timeoutMs, op, linearizable };
+  const call = { xid, timeoutMs, op, linearizable };
+  return request === 0 ? call : { ...call, request };
 }

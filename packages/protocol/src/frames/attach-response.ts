@@ -124,7 +124,11 @@ function readServerHello(reader: ByteReader): ServerHello {
 }
 
 function readReply(reader: ByteReader): FrameReply {
-  const end = readMessageEnd(reader);
+  return readReplyFields(reader, readMessageEnd(reader));
+}
+
+/** Reads the fields of a Reply up to `end`. */
+export function readReplyFields(reader: ByteReader, end: number): FrameReply {
   let xid = 0;
   let zxid = ZERO_ZXID;
   let result: OpResult | OpFailure | undefined;

@@ -57,6 +57,8 @@ export interface FrameCall {
   readonly op: Op;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
+  /** Number of a write in its session; absent or 0 for one that may be carried out again when it is sent again. */
+  readonly request?: number;
 }
 
 /** One call as the member receives it: the operation may be one that it cannot understand. */
@@ -83,6 +85,8 @@ export interface AttachRequest {
   readonly hello: ClientHello | undefined;
   readonly calls: readonly ReceivedCall[];
   readonly watches: readonly WatchCommand[];
+  /** All replies to numbered calls up to this one were received; it holds for the calls of this frame. 0: nothing is said. */
+  readonly acknowledged: number;
 }
 
 /** A frame from the member. */

@@ -10,7 +10,7 @@ import { loadProtos, SESSION_SERVICE, serviceOf } from '../grpc/index.ts';
 import type { Answer, Op } from '../op.ts';
 import { toSessionId } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';
-import { decodeAttachRequest, writeCall, writeClientHello } from './attach-request.ts';
+import { decodeAttachRequest, writeAcknowledged, writeCall, writeClientHello } from './attach-request.ts';
 import { decodeAttachResponse, writeReply, writeServerHello, writeSessionClosed } from './attach-response.ts';
 import type { ClientHello, FrameCall, ServerHello } from './frame.ts';
 
@@ -64,7 +64,16 @@ const op: fc.Arbitrary<Op> = fc.oneof(
 );
 
 const call: fc.Arbitrary<FrameCall> = fc
-  .record({ xid: uint32, timeoutMs: uint32, op, linearizable: fc.boolean() })
+  .record(
+    {
+      xid: uint32,
+      timeoutMs: uint32,
+      op,
+      linearizable: fc.boolean(),
+      request: fc.integer({ min: 1, max: 0xffff_ffff }),
+    },
+    { requiredKeys: ['xid', 'timeoutMs', 'op', 'linearizable'] },
+  )
   .map((made) => ({ ...made, linearizable: made.linearizable && /^(exists|get)/.test(made.op.kind) }));
 
 const stat = fc.record({
@@ -130,21 +139,27 @@ const closed = fc.record({
   unansweredNotApplied: fc.boolean(),
 });
 
-function encodeRequest(hello: ClientHello | undefined, calls: readonly FrameCall[]): Uint8Array {
+function encodeRequest(hello: ClientHello | undefined, calls: readonly FrameCall[], acknowledged: number): Uint8Array {
   const writer = new ByteWriter(8);
   if (hello !== undefined) writeClientHello(writer, hello);
   for (const one of calls) writeCall(writer, one);
+  writeAcknowledged(writer, acknowledged);
   return writer.finish();
 }
 
 describe('the frame codec against protobufjs', () => {
   it('C013: reads back every request frame, also one that protobufjs has read and written', () => {
     fc.assert(
-      fc.property(fc.option(clientHello, { nil: undefined }), fc.array(call, { maxLength: 8 }), (hello, calls) => {
-        const bytes = encodeRequest(hello, calls);
-        expect(decodeAttachRequest(bytes)).toEqual({ hello, calls, watches: [] });
-        expect(decodeAttachRequest(throughRequest(bytes))).toEqual({ hello, calls, watches: [] });
-      }),
+      fc.property(
+        fc.option(clientHello, { nil: undefined }),
+        fc.array(call, { maxLength: 8 }),
+        uint32,
+        (hello, calls, acknowledged) => {
+          const bytes = encodeRequest(hello, calls, acknowledged);
+          expect(decodeAttachRequest(bytes)).toEqual({ hello, calls, watches: [], acknowledged });
+          expect(decodeAttachRequest(throughRequest(bytes))).toEqual({ hello, calls, watches: [], acknowledged });
+        },
+      ),
     );
   });
 
@@ -175,7 +190,7 @@ describe('the frame codec against protobufjs', () => {
       lastZxidSeen: toZxid(9_007_199_254_740_993n),
       protocolRevision: 1,
     };
-    const seen = attach.requestDeserialize(buffer(encodeRequest(hello, []))) as {
+    const seen = attach.requestDeserialize(buffer(encodeRequest(hello, [], 0))) as {
       hello: { sessionId: bigint; lastZxidSeen: bigint };
     };
     expect(seen.hello.sessionId).toBe(0xff00_0000_0000_0003n);

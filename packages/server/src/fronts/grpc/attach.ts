@@ -137,7 +137,7 @@ class AttachStream implements Attachment {
       this.#core.answered(this);
       return;
     }
-    for (const call of frame.calls) this.#call(call);
+    for (const call of frame.calls) this.#call(call, frame.acknowledged);
     if (this.#replies.size >= this.#core.streamCallsMax) this.#pause();
   }
 
@@ -186,11 +186,12 @@ class AttachStream implements Attachment {
     this.#core.answered(this);
   }
 
-  #call({ xid, timeoutMs, op, linearizable }: ReceivedCall): void {
+  #call({ xid, timeoutMs, op, linearizable, request = 0 }: ReceivedCall, acknowledged: number): void {
     if (op.kind === 'fault') {
       this.#replies.addFault(xid, op);
       return;
     }
+    if (request > 0 && acknowledged >= request) return this.#fault('a call is acknowledged before it is answered');
     const callId = this.#core.calls.add(this.#replies.add(xid, op.kind));
     this.#core.post({
       kind: 'call',
@@ -201,6 +202,7 @@ class AttachStream implements Attachment {
         token: undefined,
         op,
         linearizable,
+        numbered: request === 0 ? undefined : { request, acknowledged },
         deadlineMs: deadlineAfter(timeoutMs),
       },
     });
