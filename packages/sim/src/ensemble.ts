@@ -20,6 +20,7 @@ import type { PlantedFault } from './planted/plant.ts';
 import { Random } from './random.ts';
 import { Schedule } from './schedule.ts';
 import type { Decisions } from './script.ts';
+import { Watcher } from './watcher.ts';
 
 export interface EnsembleOptions {
   readonly knobs: Knobs;
@@ -123,6 +124,7 @@ export class Ensemble {
         front,
         observe,
         clock,
+        watcher: new Watcher(),
         nextLogged: (zxid) => this.judge.ledger.member(sid).issued.after(zxid),
       },
       { knobs, plant: fault?.plant, down: () => this.nemesis.down(member) },

@@ -15,6 +15,7 @@ import { type Observation, type StatusView, Violation } from './observation.ts';
 import type { Plant, PlantSite } from './planted/plant.ts';
 import type { Random } from './random.ts';
 import type { Schedule } from './schedule.ts';
+import type { Watcher } from './watcher.ts';
 
 /** What surrounds a member, the same in all its runs. */
 export interface Surroundings {
@@ -27,6 +28,7 @@ export interface Surroundings {
   readonly front: Front;
   readonly observe: (observation: Observation) => void;
   readonly clock: MemberClock;
+  readonly watcher: Watcher;
   /** The first txn after a zxid in the log that this member has handed to its disk. */
   readonly nextLogged: PlantSite['nextLogged'];
 }
@@ -97,6 +99,7 @@ export class MemberRun {
 
   /** Carries out what recovery gave, and begins to live. */
   begin(actions: readonly PeerAction[]): void {
+    this.#around.watcher.started();
     this.#carryOut(actions);
     this.#tick();
   }
@@ -165,6 +168,8 @@ export class MemberRun {
       if (event === undefined) break;
       if (event.kind === 'tick') this.#hasTick = false;
       this.#showTold(event);
+      const said = this.#around.watcher.before(event);
+      if (said !== undefined) this.#step(said);
       for (const seen of this.#options.plant?.event?.(event, this.#site) ?? [event]) this.#step(seen);
     }
     this.#step({ kind: 'turnEnded' });
@@ -202,6 +207,7 @@ export class MemberRun {
 
   #carryOut(actions: readonly PeerAction[]): void {
     for (const action of actions) {
+      if (this.#isForWatcher(action)) continue;
       for (const carried of this.#options.plant?.action?.(action, this.#site) ?? [action]) {
         if (this.#aim?.aim(carried) === true) {
           const { strike } = this.#aim;
@@ -216,6 +222,17 @@ export class MemberRun {
         this.#one(carried);
       }
     }
+  }
+
+  /** What only the watcher sees counts as nothing that the member does: no plan and no crash goes by it. */
+  #isForWatcher(action: PeerAction): boolean {
+    if (action.kind !== 'feedPiece' && action.kind !== 'feedEnded') return action.kind === 'turnWanted';
+    const news = this.#around.watcher.take(action);
+    if (news === undefined) return true;
+    const { tree } = this.#options.peer;
+    const { lastZxid: zxid, znodeCount: znodes } = tree;
+    this.#around.observe({ kind: 'watched', sid: this.#around.sid, run: this.number, ...news, zxid, znodes });
+    return true;
   }
 
   #one(action: PeerAction): void {
@@ -254,7 +271,6 @@ export class MemberRun {
       case 'closeAttachment':
         front.take(action);
         break;
-      // Nobody watches here in a way that can be resumed.
       case 'turnWanted':
       case 'feedPiece':
       case 'feedEnded':

@@ -5,7 +5,7 @@
  * run is made; that is why a checker can be tested with a history written by hand.
  */
 import type { LogRecord, PeerMessage, ServerState, StorageCommand, VoteRight } from '@quorate/core';
-import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, WatchPiece, Zxid } from '@quorate/protocol';
 import type { FaultKind } from './faults/kinds.ts';
 
 /** What a member says of itself after a turn. */
@@ -119,6 +119,18 @@ export type Observation =
       readonly sid: Sid;
       readonly name: string;
       readonly fields: Readonly<Record<string, string | number | bigint | boolean>>;
+    }
+  /** A piece of what whoever watches the whole tree at a member was told, in his `feed`-th watch of this run, begun `from` there. */
+  | {
+      readonly kind: 'watched';
+      readonly sid: Sid;
+      readonly run: number;
+      readonly feed: number;
+      readonly from: Zxid | undefined;
+      readonly piece: WatchPiece;
+      /** Position of the member's tree, and how many znodes it has. */
+      readonly zxid: Zxid;
+      readonly znodes: number;
     }
   /** The nemesis has struck. */
   | { readonly kind: 'struck'; readonly fault: FaultKind; readonly what: string }

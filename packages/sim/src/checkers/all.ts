@@ -20,6 +20,7 @@ import { SessionFateChecker } from './session-fate.ts';
 import { SessionOrderChecker } from './session-order.ts';
 import { VoteGrantChecker } from './vote-grant.ts';
 import { VoteRightChecker } from './vote-right.ts';
+import { WatchOrderChecker } from './watch-order.ts';
 
 /** New checkers for one run. */
 export function allCheckers(): readonly Checker[] {
@@ -42,6 +43,7 @@ export function allCheckers(): readonly Checker[] {
     new LinearizableChecker(),
     new SessionExpiryChecker(),
     new SessionFateChecker(),
+    new WatchOrderChecker(),
     new NoFailureChecker(),
     new LivenessChecker(),
   ];
