@@ -183,10 +183,10 @@ describe('C149: a command that fails', () => {
 
   it('says so when its write may have taken effect', async () => {
     ensemble.judge = (op) => (op.kind === 'setData' ? 'breakAfter' : 'answer');
-    const ended = await run('set', '/a', 'x');
+    const ended = await run('set', '/a', 'x', '--timeout', '1s');
     ensemble.judge = () => 'answer';
-    expect(ended.code).toBe(5);
-    expect(ended.stderr).toMatch(/\(CONNECTION_LOST; it may have taken effect\)\n$/);
+    expect(ended.code).toBe(7);
+    expect(ended.stderr).toMatch(/\(TIMEOUT; it may have taken effect\)\n$/);
   });
 });
 

@@ -55,8 +55,9 @@ export interface DeleteOptions extends WriteOptions {
  * A session with the ensemble, and the znodes through it. Calls are sent and answered in the order in which they are
  * made. Every call rejects with CoordinationError, or TypeError and RangeError for arguments of the wrong shape.
  *
- * While no member is attached, calls wait for one until their time is over. A read whose answer was lost is sent again;
- * a write is not: it rejects with CONNECTION_LOST and the outcome `unknown`.
+ * While no member is attached, calls wait for one until their time is over. A call whose answer was lost is sent again, to
+ * whatever member: a write has a number in its session, happens once, and gets its first answer. Its outcome is `unknown` only
+ * when its time is over, or its session, before the answer came.
  */
 export interface Client extends AsyncDisposable {
   readonly session: Session;

@@ -1,5 +1,13 @@
 /** What becomes of each call: sent, answered, late, aborted, or cut off. Frames are read back with the member's codec. */
-import { type Answer, type Op, type OpResult, toZxid, type Zxid } from '@quorate/protocol';
+import {
+  type Answer,
+  type ErrorCode,
+  type Op,
+  type OpResult,
+  toZxid,
+  UNACKNOWLEDGED_MAX,
+  type Zxid,
+} from '@quorate/protocol';
 import { decodeAttachRequest } from '@quorate/protocol/frames';
 import { describe, expect, it } from 'vitest';
 import { Calls, FRAME_BYTES, type PendingCall } from './calls.ts';
@@ -38,6 +46,7 @@ function attached(limits = { callsMax: 100, bytesMax: 10_000_000 }): Calls {
 }
 
 const send = (calls: Calls, nowMs = 0) => decodeAttachRequest(calls.nextFrame(nowMs) ?? new Uint8Array(0)).calls;
+const acknowledgedIn = (calls: Calls) => decodeAttachRequest(calls.nextFrame(0) as Uint8Array).acknowledged;
 const done = { zxid, result: { kind: 'delete' } } as const satisfies Answer;
 const listed = (name: string): Answer => ({
   zxid,
@@ -118,7 +127,7 @@ describe('replies', () => {
     const cases = [
       [write, 'NO_NODE', 'NO_NODE', 'not-applied', false],
       [write, 'UNAVAILABLE', 'UNAVAILABLE', 'not-applied', true],
-      [write, 'OUTCOME_UNKNOWN', 'CONNECTION_LOST', 'unknown', false],
+      [{ kind: 'closeSession' }, 'OUTCOME_UNKNOWN', 'CONNECTION_LOST', 'unknown', false],
       [write, 'DEADLINE_EXCEEDED', 'TIMEOUT', 'unknown', false],
       [write, 'MARSHALLING_ERROR', 'INVALID_ARGUMENT', 'not-applied', false],
       [read, 'DEADLINE_EXCEEDED', 'TIMEOUT', 'not-applied', true],
@@ -169,22 +178,23 @@ describe('C076: a call that is late or aborted', () => {
 });
 
 describe('C077: a broken stream', () => {
-  it('fails writes that were sent, sends reads again before what waits, and keeps the order', () => {
+  it('has all that was sent go out again, writes under their numbers, before what waits', () => {
     const calls = attached();
-    const lost = place(calls, write);
+    const first = place(calls, write);
     place(calls, { kind: 'getData', path: '/1' });
-    place(calls, { kind: 'getData', path: '/2' });
-    send(calls);
-    const waiting = place(calls, { kind: 'delete', path: '/3', expectedVersion: undefined });
+    const goodbye = place(calls, { kind: 'closeSession' });
+    expect(send(calls).map(({ request }) => request)).toEqual([1, undefined, undefined]);
+    place(calls, { kind: 'delete', path: '/3', expectedVersion: undefined });
     calls.detached('gone', false);
-    expect(lost.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown', retryable: false, path: '/a' });
-    expect(waiting.settled).toBe(0);
+    expect(goodbye.error).toMatchObject({ code: 'CONNECTION_LOST', outcome: 'unknown', retryable: false });
     calls.attached(LIMITS);
-    expect(send(calls).map(({ xid, op }) => [xid, 'path' in op && op.path])).toEqual([
-      [1, '/1'],
-      [2, '/2'],
-      [3, '/3'],
+    expect(send(calls).map(({ xid, op, request }) => [xid, 'path' in op && op.path, request])).toEqual([
+      [1, '/a', 1],
+      [2, '/1', undefined],
+      [3, '/3', 2],
     ]);
+    calls.reply({ xid: 1, answer: done });
+    expect(first).toMatchObject({ result: { kind: 'delete' }, settled: 1 });
   });
 
   it('whose member carried out nothing that it did not answer: all is sent again, writes too, before what waits', () => {
@@ -218,6 +228,119 @@ describe('C077: a broken stream', () => {
     calls.expire(10);
     calls.detached('gone', false);
     expect(calls.nextFrame(0)).toBeUndefined();
+  });
+});
+
+describe('C077: a write of which nobody says what became of it', () => {
+  const failed = (code: ErrorCode): Answer => {
+    return { zxid, result: { kind: 'error', code, path: undefined, message: 'm' } };
+  };
+
+  it.each(['OUTCOME_UNKNOWN', 'SESSION_MOVED'] as const)('%s: is asked for again under its number', (code) => {
+    const calls = attached();
+    const placed = place(calls, write);
+    send(calls);
+    expect(calls.reply({ xid: 1, answer: failed(code) })).toBe(0);
+    expect([placed.settled, calls.againCount, calls.waitingCount]).toEqual([0, 1, 0]);
+    calls.askAgain();
+    expect(send(calls)).toMatchObject([{ xid: 2, request: 1 }]);
+    calls.reply({ xid: 2, answer: done });
+    expect(placed).toMatchObject({ result: { kind: 'delete' }, settled: 1 });
+  });
+
+  it('and was sent before: what is no answer of the tree says nothing of the first time', () => {
+    for (const code of ['UNAVAILABLE', 'THROTTLED', 'SERVER_BEHIND'] as const) {
+      const calls = attached();
+      const placed = place(calls, write);
+      send(calls);
+      calls.detached('gone', false);
+      calls.attached(LIMITS);
+      send(calls);
+      calls.reply({ xid: 1, answer: failed(code) });
+      expect([placed.settled, calls.againCount]).toEqual([0, 1]);
+      expect(calls.expire(9_000)).toBeUndefined();
+      expect(placed.error).toMatchObject({ code: 'TIMEOUT', outcome: 'unknown' });
+    }
+  });
+
+  it('and whose session ended meanwhile, is of unknown outcome', () => {
+    const calls = attached();
+    const [doubtful, fresh] = [place(calls, write), place(calls, write)];
+    calls.attached({ ...LIMITS, frameBytesMax: 70 });
+    expect(send(calls)).toHaveLength(1);
+    calls.detached('gone', false);
+    calls.attached(LIMITS);
+    send(calls);
+    for (const xid of [1, 2]) calls.reply({ xid, answer: failed('SESSION_EXPIRED') });
+    expect([doubtful.error?.outcome, fresh.error?.outcome]).toEqual(['unknown', 'not-applied']);
+  });
+
+  it('is answered by the tree in the end: a refusal is final, and the number is acknowledged', () => {
+    const calls = attached();
+    const placed = place(calls, write);
+    send(calls);
+    calls.detached('gone', false);
+    calls.attached(LIMITS);
+    send(calls);
+    calls.reply({ xid: 1, answer: failed('NO_NODE') });
+    expect(placed.error).toMatchObject({ code: 'NO_NODE', outcome: 'not-applied' });
+    place(calls, write);
+    expect(acknowledgedIn(calls)).toBe(1);
+  });
+});
+
+describe('the acknowledgement', () => {
+  it('goes up to the first write without an answer', () => {
+    const calls = attached();
+    for (let n = 0; n < 3; n++) place(calls, write);
+    expect(acknowledgedIn(calls)).toBe(0);
+    calls.reply({ xid: 1, answer: done });
+    place(calls, write);
+    expect(acknowledgedIn(calls)).toBe(1);
+    calls.reply({ xid: 2, answer: done });
+    calls.reply({ xid: 3, answer: done });
+    place(calls, write);
+    expect(acknowledgedIn(calls)).toBe(3);
+  });
+
+  it('does not wait for what nobody wants to know any more', () => {
+    const calls = attached();
+    const [first] = [place(calls, write, 10), place(calls, write)];
+    send(calls);
+    calls.expire(10);
+    expect(first.settled).toBe(1);
+    place(calls, write);
+    expect(acknowledgedIn(calls)).toBe(1);
+  });
+
+  it('holds writes back, and what comes behind them, when too many are without an answer', () => {
+    const calls = attached({ callsMax: 10_000, bytesMax: 10_000_000 });
+    for (let n = 0; n < UNACKNOWLEDGED_MAX + 1; n++) place(calls, write);
+    let sent = 0;
+    for (let frame = send(calls); frame.length > 0; frame = send(calls)) sent += frame.length;
+    expect([sent, calls.waitingCount]).toEqual([UNACKNOWLEDGED_MAX, 1]);
+    calls.reply({ xid: 1, answer: done });
+    expect(send(calls)).toMatchObject([{ request: UNACKNOWLEDGED_MAX + 1 }]);
+  });
+
+  it('holds writes back too whose results could be large', () => {
+    const calls = attached();
+    const long: Op = { kind: 'delete', path: `/${'x'.repeat(60_000)}`, expectedVersion: undefined };
+    for (let n = 0; n < 10; n++) place(calls, long);
+    let sent = 0;
+    for (let frame = send(calls); frame.length > 0; frame = send(calls)) sent += frame.length;
+    expect(sent).toBe(5);
+  });
+
+  it('begins anew with a new session, and so do the numbers', () => {
+    const calls = attached();
+    for (let n = 0; n < 3; n++) place(calls, write);
+    send(calls);
+    calls.failAll('SESSION_EXPIRED', 'the session has ended');
+    calls.attached(LIMITS);
+    place(calls, write);
+    const { calls: sent, acknowledged } = decodeAttachRequest(calls.nextFrame(0) as Uint8Array);
+    expect([sent[0]?.request, acknowledged]).toEqual([1, 0]);
   });
 });
 

@@ -3,6 +3,7 @@
  * to them, and decides what becomes of each when its time is over, its signal is aborted, or the stream breaks.
  * Knows no sockets and no timers; the connection drives it.
  *
+ * A write that may have been carried out is sent again under its number, which makes it happen once (`request-numbers.ts`).
  * A call is settled once. One that is settled while sent stays in line, so that its late reply is matched and dropped
  * without shifting the replies after it.
  */
@@ -16,9 +17,10 @@ import {
   utf8Length,
   type Zxid,
 } from '@quorate/protocol';
-import { type FrameReply, writeCall } from '@quorate/protocol/frames';
+import { type FrameReply, writeAcknowledged, writeCall } from '@quorate/protocol/frames';
 import { CoordinationError, type ErrorCode, errorOfFailure, type Outcome } from './errors.ts';
 import { Fifo } from './fifo.ts';
+import { RequestNumbers } from './request-numbers.ts';
 
 export interface CallLimits {
   /** Most calls without an answer. Past it: THROTTLED. */
@@ -61,6 +63,10 @@ export interface PendingCall {
   state: 'waiting' | 'sent' | 'settled';
   xid: number;
   sentMs: number;
+  /** Of a write: its number in the session, from its first sending on. */
+  request: number;
+  /** It was sent, and may have been carried out without our hearing of it. */
+  isInDoubt: boolean;
 }
 
 /** A call is answered by the member a little before the client gives it up: its word says more. */
@@ -70,6 +76,9 @@ export class Calls {
   readonly #limits: CallLimits;
   readonly #waiting = new Fifo<PendingCall>();
   readonly #sent = new Fifo<PendingCall>();
+  readonly #numbers = new RequestNumbers();
+  /** Writes whose answer left open what became of them: to be sent again soon. */
+  #again: PendingCall[] = [];
   #frameLimits: FrameLimits = { frameBytesMax: FRAME_BYTES_MAX, requestBytesMax: REQUEST_BYTES_MAX };
   #nextXid = 1;
   #waitingBytes = 0;
@@ -84,6 +93,11 @@ export class Calls {
     return this.#waiting.length;
   }
 
+  /** Writes that are to be sent again, when `askAgain` is called. */
+  get againCount(): number {
+    return this.#again.length;
+  }
+
   /** True when what waits fills a frame. */
   get fillsFrame(): boolean {
     return this.#waiting.length >= FRAME_CALLS || this.#waitingBytes >= FRAME_BYTES;
@@ -94,11 +108,8 @@ export class Calls {
     const { op } = call;
     const path = 'path' in op ? op.path : undefined;
     const bytes = sizeOf(op);
-    if (
-      this.#waiting.length + this.#sent.length >= this.#limits.callsMax ||
-      this.#bytes + bytes > this.#limits.bytesMax
-    ) {
-      const message = `Cannot take another call: ${this.#waiting.length + this.#sent.length} have no answer yet`;
+    if (this.#count >= this.#limits.callsMax || this.#bytes + bytes > this.#limits.bytesMax) {
+      const message = `Cannot take another call: ${this.#count} have no answer yet`;
       throw new CoordinationError('THROTTLED', message, { path });
     }
     const pending: PendingCall = {
@@ -111,6 +122,8 @@ export class Calls {
       state: 'waiting',
       xid: 0,
       sentMs: 0,
+      request: 0,
+      isInDoubt: false,
     };
     this.#waiting.push(pending);
     this.#waitingBytes += bytes;
@@ -130,11 +143,13 @@ export class Calls {
    */
   nextFrame(nowMs: number): Uint8Array | undefined {
     const writer = new ByteWriter(512);
+    const { acknowledged } = this.#numbers;
     let count = 0;
     while (count < FRAME_CALLS && writer.length < FRAME_BYTES) {
       const pending = this.#waiting.peek();
       if (pending === undefined) break;
       if (pending.op !== undefined) {
+        if (isNumbered(pending) && !this.#numbers.hasRoomFor(pending)) break;
         const { requestBytesMax, frameBytesMax } = this.#frameLimits;
         // A call never takes more than this beside its data and path.
         const bytesMost = pending.bytes + 64;
@@ -150,7 +165,9 @@ export class Calls {
       this.#waiting.shift();
       this.#waitingBytes -= pending.bytes;
     }
-    return count === 0 ? undefined : writer.finish();
+    if (count === 0) return undefined;
+    writeAcknowledged(writer, acknowledged);
+    return writer.finish();
   }
 
   /**
@@ -163,45 +180,55 @@ export class Calls {
     const { result, zxid } = answer;
     if (result.kind !== 'error' && result.kind !== pending.kind) return undefined;
     this.#sent.shift();
-    if (this.#settle(pending)) {
+    if (result.kind === 'error' && isOpen(pending, result)) this.#askLater(pending, result);
+    else if (this.#settle(pending)) {
       if (result.kind === 'error') pending.call.reject(this.#errorOf(pending, result));
       else pending.call.resolve(result, zxid);
     }
     return pending.sentMs;
   }
 
+  /** What was answered without a clear word goes back to the head of the line. */
+  askAgain(): void {
+    const again = this.#again.filter(({ state }) => state !== 'settled');
+    this.#again = [];
+    this.#putBack(again);
+  }
+
   /**
-   * The attachment is gone. What was sent goes back to the head of the line; except writes that may have been carried out, which
-   * fail, for they must not be sent twice. `notApplied`: none was.
+   * The attachment is gone. What was sent goes back to the head of the line, in order: reads, and writes under their numbers. Except the
+   * end of the session, when it may have been carried out. `notApplied`: nothing was.
    */
   detached(reason: string, notApplied: boolean): void {
-    const again: PendingCall[] = [];
+    const back = this.#again.filter(({ state }) => state !== 'settled');
+    this.#again = [];
     for (const pending of this.#sent.takeAll()) {
       if (pending.state !== 'sent') continue;
-      if (pending.isWrite && !notApplied) {
+      if (pending.isWrite && !notApplied && !isNumbered(pending)) {
         const message = `Cannot tell what became of ${pending.kind}: the connection was lost: ${reason}`;
         this.#fail(pending, 'CONNECTION_LOST', message);
       } else {
-        pending.state = 'waiting';
-        this.#waitingBytes += pending.bytes;
-        again.push(pending);
+        if (pending.isWrite && !notApplied) pending.isInDoubt = true;
+        back.push(pending);
       }
     }
-    this.#waiting.unshiftAll(again);
+    this.#putBack(back);
   }
 
-  /** Fails every call, sent or not. */
+  /** The session is over: fails every call, sent or not. The numbers of writes begin anew. */
   failAll(code: ErrorCode, why: string): void {
-    for (const pending of [...this.#sent.takeAll(), ...this.#waiting.takeAll()]) {
+    for (const pending of [...this.#again, ...this.#sent.takeAll(), ...this.#waiting.takeAll()]) {
       if (pending.state !== 'settled') this.#fail(pending, code, `Cannot ${pending.kind}: ${why}`);
     }
     this.#waitingBytes = 0;
+    this.#again = [];
+    this.#numbers.reset();
   }
 
   /** Fails the calls whose deadline has come. Returns the next deadline, monotonic ms, or undefined when none is left. */
   expire(nowMs: number): number | undefined {
     let next: number | undefined;
-    for (const queue of [this.#waiting, this.#sent]) {
+    for (const queue of [this.#waiting, this.#sent, this.#again]) {
       for (const pending of queue) {
         if (pending.state === 'settled') continue;
         if (pending.call.deadlineMs <= nowMs) this.#fail(pending, 'TIMEOUT', this.#lateMessage(pending));
@@ -229,22 +256,45 @@ export class Calls {
     pending.xid = this.#nextXid++;
     pending.sentMs = nowMs;
     pending.state = 'sent';
-    writeCall(writer, { xid: pending.xid, timeoutMs, op, linearizable });
+    if (isNumbered(pending)) this.#numbers.assign(pending);
+    writeCall(writer, { xid: pending.xid, timeoutMs, op, linearizable, request: pending.request });
     this.#sent.push(pending);
   }
 
-  #lateMessage({ state, kind }: PendingCall): string {
-    return state === 'sent'
+  /** The answer does not say what became of the write: it is asked for again under its number. */
+  #askLater(pending: PendingCall, { code }: OpFailure): void {
+    if (code === 'OUTCOME_UNKNOWN') pending.isInDoubt = true;
+    pending.state = 'waiting';
+    this.#again.push(pending);
+  }
+
+  #putBack(calls: readonly PendingCall[]): void {
+    for (const pending of calls) {
+      pending.state = 'waiting';
+      this.#waitingBytes += pending.bytes;
+    }
+    this.#waiting.unshiftAll(calls);
+  }
+
+  get #count(): number {
+    return this.#waiting.length + this.#sent.length + this.#again.length;
+  }
+
+  #lateMessage({ state, kind, isInDoubt }: PendingCall): string {
+    return state === 'sent' || isInDoubt
       ? `Cannot wait longer for the answer to ${kind}: its time is over`
       : `Cannot ${kind} in time: no member could be asked`;
   }
 
   #errorOf(pending: PendingCall, failure: OpFailure): CoordinationError {
-    return errorOfFailure({ ...failure, path: failure.path ?? pending.path }, pending.isWrite);
+    const { isWrite, isInDoubt, path } = pending;
+    const outcome = isInDoubt && failure.code === 'SESSION_EXPIRED' ? 'unknown' : undefined;
+    return errorOfFailure({ ...failure, path: failure.path ?? path }, isWrite, outcome);
   }
 
   #fail(pending: PendingCall, code: ErrorCode, message: string, cause?: unknown): void {
-    const outcome: Outcome = pending.isWrite && pending.state === 'sent' ? 'unknown' : 'not-applied';
+    const mayBeDone = pending.isWrite && (pending.state === 'sent' || pending.isInDoubt);
+    const outcome: Outcome = mayBeDone ? 'unknown' : 'not-applied';
     if (!this.#settle(pending)) return;
     pending.call.reject(new CoordinationError(code, message, { path: pending.path, outcome, cause }));
   }
@@ -255,12 +305,28 @@ export class Calls {
     pending.state = 'settled';
     pending.op = undefined;
     this.#bytes -= pending.bytes;
+    this.#numbers.settled(pending);
     return true;
   }
 }
 
 function isWrite(op: Op): boolean {
   return op.kind === 'create' || op.kind === 'delete' || op.kind === 'setData' || op.kind === 'closeSession';
+}
+
+/** A write that may be sent again. The end of the session is not: a session that is gone knows no numbers. */
+function isNumbered({ isWrite, kind }: PendingCall): boolean {
+  return isWrite && kind !== 'closeSession';
+}
+
+/**
+ * True when a numbered write was answered without a word on what became of it, now or at an earlier attempt. What is no answer of
+ * the tree says nothing about an attempt before.
+ */
+function isOpen(pending: PendingCall, { code }: OpFailure): boolean {
+  if (pending.request === 0 || pending.state === 'settled') return false;
+  if (code === 'OUTCOME_UNKNOWN' || code === 'SESSION_MOVED') return true;
+  return pending.isInDoubt && (code === 'UNAVAILABLE' || code === 'THROTTLED' || code === 'SERVER_BEHIND');
 }
 
 /** Bytes of the path and the data of `op`. */

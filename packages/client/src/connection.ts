@@ -27,6 +27,9 @@ const LATE_MS = 100;
 /** Longest time for ending a session when the client is closed, ms. */
 const GOODBYE_MS = 1_000;
 
+/** A write that was answered without a word on what became of it is asked for again after this, ms. */
+const AGAIN_MS = 50;
+
 const EMPTY_FRAME = new Uint8Array(0);
 
 export class Connection {
@@ -46,6 +49,7 @@ export class Connection {
   #machineTimerAtMs = Number.POSITIVE_INFINITY;
   #deadlineTimer: NodeJS.Timeout | undefined;
   #deadlineTimerAtMs = Number.POSITIVE_INFINITY;
+  #againTimer: NodeJS.Timeout | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: FullOptions, dial: Dial, random: () => number = Math.random) {
@@ -116,6 +120,7 @@ export class Connection {
     this.#calls.failAll('CLOSED', 'the client is closed');
     clearTimeout(this.#machineTimer);
     clearTimeout(this.#deadlineTimer);
+    clearTimeout(this.#againTimer);
   }
 
   #add(call: NewCall): PendingCall {
@@ -212,6 +217,9 @@ export class Connection {
       if (news.kind === 'piece') this.#machine.seen(news.piece.zxid);
       this.watches.take(news);
     }
+    // Writes may have waited for room among those without an answer.
+    if (replies.length > 0 && this.#calls.waitingCount > 0) this.#flushSoon();
+    if (this.#calls.againCount > 0) this.#askAgainSoon();
     if (closed !== undefined && this.#isNews(closed)) this.#step({ kind: 'closedByServer', attempt, ...closed });
   }
 
@@ -279,6 +287,14 @@ export class Connection {
         if (this.#calls.waitingCount > 0) this.#flush();
       });
     }
+  }
+
+  #askAgainSoon(): void {
+    this.#againTimer ??= setTimeout(() => {
+      this.#againTimer = undefined;
+      this.#calls.askAgain();
+      this.#flushSoon();
+    }, AGAIN_MS);
   }
 
   // Deadlines.

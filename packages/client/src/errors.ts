@@ -54,8 +54,8 @@ export function isCode<const C extends ErrorCode>(
 }
 
 /** The error for a failure that the ensemble answered. A read has no effect, whatever became of it. */
-export function errorOfFailure(failure: OpFailure, isWrite: boolean): CoordinationError {
-  const outcome = isWrite && !isOutcomeKnown(failure.code) ? 'unknown' : 'not-applied';
+export function errorOfFailure(failure: OpFailure, isWrite: boolean, known?: Outcome): CoordinationError {
+  const outcome = known ?? (isWrite && !isOutcomeKnown(failure.code) ? 'unknown' : 'not-applied');
   return new CoordinationError(clientCode(failure.code), failure.message, { path: failure.path, outcome });
 }
 

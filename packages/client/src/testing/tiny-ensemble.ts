@@ -210,19 +210,28 @@ class TinyAttachment {
     this.#write(writer);
   }
 
-  async #call({ xid, op }: ReceivedCall): Promise<void> {
+  async #call({ xid, op, request = 0 }: ReceivedCall): Promise<void> {
     if (this.#isOver || this.#session === undefined) return;
     if (op.kind === 'fault') throw new Error(`The client sent a call that is not legal: ${op.message}`);
     const verdict = this.#ensemble.judge(op);
     if (verdict === 'breakBefore') return this.#break();
     if (verdict === 'leave') return this.close('UNAVAILABLE', true);
-    const answer: Answer = this.#ensemble.tree.answer(op, this.#session.id);
+    const answer = this.#answer(op, request, this.#session);
     if (verdict === 'breakAfter') return this.#break();
     if (verdict !== 'answer') await verdict;
     const writer = new ByteWriter();
     writeReply(writer, xid, op.kind, answer);
     this.#write(writer);
     if (op.kind === 'closeSession') this.#end();
+  }
+
+  /** A number that was taken before gets its first answer. */
+  #answer(op: Op, request: number, { id, results }: TinySession): Answer {
+    const first = results.get(request);
+    if (first !== undefined) return first;
+    const answer = this.#ensemble.tree.answer(op, id);
+    if (request > 0) results.set(request, answer);
+    return answer;
   }
 
   #write(writer: ByteWriter): void {

@@ -38,6 +38,8 @@ export interface TinySession {
   readonly id: SessionId;
   readonly token: Uint8Array;
   readonly timeoutMs: number;
+  /** What its numbered writes came to. All are kept: tests are short. */
+  readonly results: Map<number, Answer>;
 }
 
 /** Where the history of a tree begins; a large epoch, so that no zxid fits a double. */
@@ -61,7 +63,7 @@ export class TinyTree {
   open(timeoutMs: number): TinySession {
     const id = toSessionId(this.#nextSession++);
     const token = new Uint8Array(16).map((_, index) => Number(id & 0xffn) + index);
-    const session = { id, token, timeoutMs };
+    const session = { id, token, timeoutMs, results: new Map<number, Answer>() };
     this.sessions.set(id, session);
     this.zxid = nextZxid(this.zxid);
     return session;
