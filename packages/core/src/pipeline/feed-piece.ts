@@ -50,6 +50,11 @@ export function makePiece(feed: Feed, tree: DataTree, journal: Journal, budget: 
   return { zxid: feed.isWalking ? ZERO_ZXID : feed.told, events: draft.events };
 }
 
+/** About how many bytes it takes. */
+export function bytesOf({ events }: WatchPiece): number {
+  return events.reduce((sum, { path, data }) => sum + EVENT_BYTES + path.length + (data?.length ?? 0), EVENT_BYTES);
+}
+
 function readJournal(feed: Feed, journal: Journal, draft: Draft, budget: PieceBudget): void {
   for (; feed.position < journal.end && !isFull(draft) && budget.work > 0; feed.position++) {
     budget.work--;

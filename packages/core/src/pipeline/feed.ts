@@ -21,6 +21,8 @@ export class Feed {
   opening: WatchEvent[] = [];
   /** When it was last told something, or opened; monotonic ms. */
   sentMs: number;
+  /** Bytes of its last piece, about, while that is not taken. */
+  untakenBytes = 0;
 
   constructor(number: number, spec: WatchSpec, nowMs: number) {
     this.number = number;

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { StateDisk, TreeScript, utf8 } from '../tree/tree-script.fixture.ts';
 import { PIECE_BYTES } from './feed-piece.ts';
 import { FeedStage, zxidOf } from './feeds.fixture.ts';
+import { UNTAKEN_BYTES_MAX } from './feeds.ts';
 import { refusal } from './refusal.ts';
 
 const SESSION = toSessionId(0x0100_0000_0000_0001n);
@@ -249,6 +250,38 @@ describe('a reader', () => {
     expect(reader.pieces).toEqual([]);
     expect(stage.feeds.count).toBe(0);
   });
+});
+
+it('pieces that are not taken come to so many bytes and no more; who takes none makes room for others', () => {
+  const stage = new FeedStage({ isEager: false, bytesMax: 1e9 });
+  stage.script.create('/big', new Uint8Array(1_000_000));
+  const readers = Array.from({ length: 100 }, () => stage.open({ path: '/big' }));
+  stage.settle();
+  const served = () => readers.filter(({ pieces }) => pieces.length > 0).length;
+  expect(served()).toBe(Math.ceil(UNTAKEN_BYTES_MAX / 1_000_124));
+  const turns = stage.turnsWanted;
+  stage.feeds.turnEnded();
+  expect(stage.turnsWanted).toBe(turns);
+  for (const reader of readers.slice(0, 10)) stage.taken(reader);
+  stage.settle();
+  expect(served()).toBe(Math.ceil(UNTAKEN_BYTES_MAX / 1_000_124) + 10);
+  stage.nowMs = 1_001;
+  stage.feeds.tick();
+  stage.settle();
+  expect(readers.filter(({ end }) => end?.code === 'THROTTLED').length).toBeGreaterThan(50);
+  expect(served()).toBe(100);
+});
+
+it('many who watch quietly are told so in several ticks', () => {
+  const stage = new FeedStage({ feedsMax: 1_000 });
+  const readers = Array.from({ length: 500 }, () => stage.open({ path: '/quiet', initial: false }));
+  stage.settle();
+  const told = () => readers.filter(({ pieces }) => pieces.length > 1).length;
+  stage.nowMs = 1_000;
+  stage.feeds.tick();
+  expect(told()).toBe(200);
+  for (let i = 0; i < 2; i++) stage.feeds.tick();
+  expect(told()).toBe(500);
 });
 
 it('a turn makes so many pieces and no more, and asks for another', () => {

@@ -4,7 +4,8 @@
  * it stands, of bounded size. A feed for which nothing is new costs nothing, however much changes elsewhere.
  *
  * Policies when full: past `feedsMax` a new one is refused, THROTTLED; a reader that does not take its piece for
- * `stallMs`, or long enough for what comes next to leave the journal, is told so, THROTTLED, and dropped.
+ * `stallMs`, or long enough for what comes next to leave the journal, is told so, THROTTLED, and dropped. While all pieces that are
+ * not taken come to `UNTAKEN_BYTES_MAX`, no other is made, and whoever has not taken his for a second is dropped.
  */
 import {
   type ChangeKind,
@@ -19,7 +20,7 @@ import { type Journal, JournalEntry } from '../tree/journal.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { Feed } from './feed.ts';
 import { FeedIndex } from './feed-index.ts';
-import { makePiece, type PieceBudget } from './feed-piece.ts';
+import { bytesOf, makePiece, type PieceBudget } from './feed-piece.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { opFault } from './validate.ts';
 
@@ -41,8 +42,20 @@ export interface FeedsHost {
   wantTurn(): void;
 }
 
-/** Units of work of one turn: an entry of the journal that is looked at costs 1, a znode of a walk 4. Some ms. */
+/** Units of work of one turn: an entry of the journal that is looked at costs 1, a znode of a walk 4, a piece 40. Some ms. */
 const TURN_WORK = 8_000;
+
+/** Units of work of a piece, whatever is in it: it is encoded and written. */
+const PIECE_WORK = 40;
+
+/** Watches that are told in one tick that nothing has happened; the others in the next. */
+const PROGRESS_PER_TICK = 200;
+
+/** Bytes of pieces that were made and not taken, of all watches. */
+export const UNTAKEN_BYTES_MAX = 64 * 1024 * 1024;
+
+/** How long a reader may take for a piece when there is no room for others, ms. */
+const CROWDED_STALL_MS = 1_000;
 
 /** Bytes of the pieces of one turn. */
 const TURN_BYTES = 4 * 1024 * 1024;
@@ -59,6 +72,7 @@ export class Feeds {
   readonly #due = new Set<Feed>();
   /** Those whose reader has not taken the last piece; in the order in which they were sent. */
   readonly #untaken = new Set<Feed>();
+  #untakenBytes = 0;
 
   constructor(options: FeedsOptions, state: CurrentTree, journal: Journal, host: FeedsHost) {
     this.#options = options;
@@ -88,7 +102,7 @@ export class Feeds {
   /** The reader has taken the last piece. */
   taken(number: number): void {
     const feed = this.#feeds.get(number);
-    if (feed === undefined || !this.#untaken.delete(feed)) return;
+    if (feed === undefined || !this.#release(feed)) return;
     if (!feed.isIdle) this.#due.add(feed);
   }
 
@@ -127,17 +141,19 @@ export class Feeds {
     if (this.#due.size === 0) return;
     const budget: PieceBudget = { work: TURN_WORK, bytes: TURN_BYTES };
     for (const feed of this.#due) {
-      if (budget.work <= 0 || budget.bytes <= 0) break;
+      if (budget.work <= 0 || budget.bytes <= 0 || this.#isCrowded) break;
       this.#due.delete(feed);
       if (feed.position < this.#journal.first) {
         this.#drop(feed, 'what it has to be told next is no longer kept');
         continue;
       }
       const piece = makePiece(feed, this.#state.tree, this.#journal, budget);
+      budget.work -= PIECE_WORK;
       if (piece !== undefined) this.#send(feed, piece);
       else if (!feed.isIdle) this.#due.add(feed);
     }
-    if (this.#due.size > 0) this.#host.wantTurn();
+    // When there is no room, the next piece that is taken brings a turn.
+    if (this.#due.size > 0 && !this.#isCrowded) this.#host.wantTurn();
   }
 
   /** Time has passed. */
@@ -146,15 +162,18 @@ export class Feeds {
     const fault = this.#host.readFault();
     if (fault !== undefined) return this.endAll(fault);
     const nowMs = this.#host.nowMs();
+    const stallMs = this.#isCrowded ? CROWDED_STALL_MS : this.#options.stallMs;
     for (const feed of this.#untaken) {
-      if (nowMs - feed.sentMs > this.#options.stallMs) this.#drop(feed, 'it has not been read from for too long');
+      if (nowMs - feed.sentMs > stallMs) this.#drop(feed, 'it has not been read from for too long');
       else if (!feed.isIdle && feed.position < this.#journal.first) {
         this.#drop(feed, 'it is not read from, and what it has to be told next is no longer kept');
       }
     }
+    let left = PROGRESS_PER_TICK;
     for (const feed of this.#feeds.values()) {
-      if (nowMs - feed.sentMs < this.#options.progressMs) break;
+      if (nowMs - feed.sentMs < this.#options.progressMs || left === 0) break;
       if (!feed.isIdle || this.#untaken.has(feed)) continue;
+      left--;
       this.#send(feed, { zxid: this.#state.tree.lastZxid, events: [] });
     }
   }
@@ -188,6 +207,8 @@ export class Feeds {
     this.#feeds.delete(feed.number);
     this.#feeds.set(feed.number, feed);
     this.#untaken.add(feed);
+    feed.untakenBytes = bytesOf(piece);
+    this.#untakenBytes += feed.untakenBytes;
     this.#host.piece(feed.number, piece);
   }
 
@@ -205,6 +226,17 @@ export class Feeds {
     this.#feeds.delete(feed.number);
     this.#index.delete(feed);
     this.#due.delete(feed);
-    this.#untaken.delete(feed);
+    this.#release(feed);
+  }
+
+  /** Its last piece is no longer on its way. False when none was. */
+  #release(feed: Feed): boolean {
+    if (!this.#untaken.delete(feed)) return false;
+    this.#untakenBytes -= feed.untakenBytes;
+    return true;
+  }
+
+  get #isCrowded(): boolean {
+    return this.#untakenBytes >= UNTAKEN_BYTES_MAX;
   }
 }
