@@ -299,7 +299,7 @@ export class QuorumPeer {
   }
 
   #report(tree: DataTree): void {
-    tree.report((kind, path, zxid) => this.#feeds.changed(kind, path, zxid));
+    tree.report((kind, path, zxid, znode) => this.#feeds.changed(kind, path, zxid, znode));
   }
 
   #feedsHost(): FeedsHost {

@@ -58,20 +58,20 @@ export function bytesOf({ events }: WatchPiece): number {
 function readJournal(feed: Feed, journal: Journal, draft: Draft, budget: PieceBudget): void {
   for (; feed.position < journal.end && !isFull(draft) && budget.work > 0; feed.position++) {
     budget.work--;
-    const entry = journal.at(feed.position);
+    const zxid = journal.zxidAt(feed.position);
     assert(
-      entry !== undefined && entry.zxid >= feed.reading,
+      feed.position >= journal.first && zxid >= feed.reading,
       () => `P13: feed ${feed.number} is at change ${feed.position}, which is not kept or comes before what it read`,
     );
-    if (entry.zxid !== feed.reading) {
+    if (zxid !== feed.reading) {
       feed.told = feed.reading;
-      feed.reading = entry.zxid;
+      feed.reading = zxid;
     }
-    if (!concerns(feed, entry.path)) continue;
-    const { kind, zxid, path, stat } = entry;
-    const isValueSent = feed.spec.withValues;
-    draft.events.push({ kind, zxid, path, stat, data: isValueSent ? entry.data : undefined });
-    draft.bytes += EVENT_BYTES + path.length + (isValueSent ? entry.dataLength : 0);
+    if (!concerns(feed, journal.pathAt(feed.position))) continue;
+    const data = feed.spec.withValues ? journal.dataAt(feed.position) : undefined;
+    const entry = journal.at(feed.position);
+    draft.events.push({ ...entry, data });
+    draft.bytes += EVENT_BYTES + entry.path.length + (data?.length ?? 0);
   }
 }
 

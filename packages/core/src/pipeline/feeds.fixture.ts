@@ -140,7 +140,7 @@ export class FeedStage {
   }
 
   #report(): void {
-    this.tree.report((kind, path, zxid) => this.feeds.changed(kind, path, zxid));
+    this.tree.report((kind, path, zxid, znode) => this.feeds.changed(kind, path, zxid, znode));
   }
 
   #count(): number {

@@ -126,7 +126,7 @@ describe('going on', () => {
   });
 
   it('from before the window is a gap, with the position that it begins after, and the state', () => {
-    const stage = new FeedStage({ bytesMax: 2_000 });
+    const stage = new FeedStage({ bytesMax: 600 });
     const { script } = stage;
     for (let i = 0; i < 10; i++) script.create(`/${i}`);
     expect(stage.journal.floor).toBeGreaterThan(zxidOf(1));
@@ -136,7 +136,7 @@ describe('going on', () => {
     expect(reader.words).toEqual(['gap', 'current /3', 'ready']);
     expect(reader.events[0]?.zxid).toBe(stage.journal.floor);
     expect(exact.words.includes('gap')).toBe(false);
-    expect(stage.journal.bytes).toBeLessThanOrEqual(2_000);
+    expect(stage.journal.bytes).toBeLessThanOrEqual(600);
   });
 
   it('from a position that this member has not reached is refused', () => {
@@ -182,7 +182,7 @@ describe('a reader', () => {
   });
 
   it('that is so slow that what comes next leaves the window is told and dropped', () => {
-    const stage = new FeedStage({ isEager: false, bytesMax: 2_000 });
+    const stage = new FeedStage({ isEager: false, bytesMax: 600 });
     const reader = stage.open({ initial: false });
     stage.settle();
     for (let i = 0; i < 10; i++) stage.script.create(`/${i}`);
@@ -192,7 +192,7 @@ describe('a reader', () => {
   });
 
   it('that takes its piece too late gets no later one in place of what has left the window', () => {
-    const stage = new FeedStage({ isEager: false, bytesMax: 2_000 });
+    const stage = new FeedStage({ isEager: false, bytesMax: 600 });
     const reader = stage.open({ initial: false });
     stage.settle();
     for (let i = 0; i < 10; i++) stage.script.create(`/${i}`);

@@ -7,16 +7,9 @@
  * `stallMs`, or long enough for what comes next to leave the journal, is told so, THROTTLED, and dropped. While all pieces that are
  * not taken come to `UNTAKEN_BYTES_MAX`, no other is made, and whoever has not taken his for a second is dropped.
  */
-import {
-  type ChangeKind,
-  formatZxid,
-  NO_SESSION,
-  type Stat,
-  type WatchPiece,
-  type WatchSpec,
-  type Zxid,
-} from '@quorate/protocol';
-import { type Journal, JournalEntry } from '../tree/journal.ts';
+import { type ChangeKind, formatZxid, NO_SESSION, type WatchPiece, type WatchSpec, type Zxid } from '@quorate/protocol';
+import type { Journal } from '../tree/journal.ts';
+import type { StoredZnode } from '../tree/znode.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { Feed } from './feed.ts';
 import { FeedIndex } from './feed-index.ts';
@@ -112,11 +105,9 @@ export class Feeds {
     if (feed !== undefined) this.#forget(feed);
   }
 
-  /** A change of the tree, just applied: what the znode is now is what it was right after it. */
-  changed(kind: ChangeKind, path: string, zxid: Zxid): void {
-    const { tree } = this.#state;
-    const stat: Stat | undefined = kind === 'deleted' ? undefined : tree.stat(path);
-    this.#journal.add(new JournalEntry(kind, zxid, path, stat, kind === 'deleted' ? undefined : tree.content(path)));
+  /** A change of the tree, just applied: `znode` as it is right after it, undefined when it was deleted. */
+  changed(kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined): void {
+    this.#journal.add(kind, path, zxid, znode);
     if (this.#feeds.size === 0) return;
     const number = this.#journal.end - 1;
     this.#index.watching(path, (feed) => {

@@ -25,7 +25,7 @@ import { answerOf } from './answer.ts';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
-import { ownBytes, type PackedData } from './packed.ts';
+import { ownBytes } from './packed.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
@@ -33,8 +33,11 @@ import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import type { Txn, TxnBody } from './txn.ts';
 import { StoredZnode, type Znode } from './znode.ts';
 
-/** Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. */
-export type ChangeSink = (kind: ChangeKind, path: string, zxid: Zxid) => void;
+/**
+ * Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. `znode` is
+ * undefined when it was deleted.
+ */
+export type ChangeSink = (kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined) => void;
 
 type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 
@@ -117,11 +120,6 @@ export class DataTree {
   /** The data, which may be the tree's own: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
   data(path: string): Uint8Array | undefined {
     return this.#state.get(path)?.data;
-  }
-
-  /** The data as it is kept, for who keeps it along with the tree. */
-  content(path: string): PackedData {
-    return this.#state.get(path)?.content;
   }
 
   /** Names of the children by code unit, or undefined when the znode is not there. Cached: never write to the array. */
@@ -228,7 +226,7 @@ export class DataTree {
       owner: ownerOf(ephemeralOwner, lifetime),
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
-    this.#changed('created', path, zxid);
+    this.#changed('created', path, zxid, znode);
   }
 
   #delete(zxid: Zxid, path: string): void {
@@ -243,7 +241,7 @@ export class DataTree {
     this.#checkpointer.willChange(znode.path);
     this.#checkpointer.willChange(parent.path);
     this.#state.detach(znode, parent, zxid);
-    this.#changed('deleted', znode.path, zxid);
+    this.#changed('deleted', znode.path, zxid, undefined);
   }
 
   #setData(zxid: Zxid, txn: Txn, body: BodyOf<'setData'>): void {
@@ -252,7 +250,7 @@ export class DataTree {
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(znode.path);
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
-    this.#changed('dataChanged', path, zxid);
+    this.#changed('dataChanged', path, zxid, znode);
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {
