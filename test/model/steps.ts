@@ -4,9 +4,16 @@
  */
 import { type CreateMode, NO_SESSION, type SessionId, type WriteOp } from '@quorate/protocol';
 import fc from 'fast-check';
+import type { ReferenceModel } from './reference.ts';
 import type { Subject } from './subject.ts';
 
 type Choice = readonly [kind: string, a: number, b: number, c: number];
+
+/** What choices are made among. */
+export interface Scene {
+  readonly model: ReferenceModel;
+  readonly sessions: readonly SessionId[];
+}
 
 /** One step: a word and three numbers. */
 export type Step = Choice;
@@ -43,26 +50,26 @@ const NAMES = ['a', 'b', 'é', '..c', 'q-'];
 const BAD_PATHS = ['', 'a', '/a/', '/a//b', '/a/./b', '/a/..', '/a\u0000', '/a\u0085', '/a\uf8ff', '/\ufff0'];
 const MODES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'ephemeral', 'container', 'ttl'];
 
-function at<T>(from: readonly T[], index: number): T {
+export function at<T>(from: readonly T[], index: number): T {
   return from[index % from.length]!;
 }
 
 /** Mostly a path that is there, seldom one that is not, or is none. */
-export function existingPath({ model }: Subject, choice: number): string {
+export function existingPath({ model }: Scene, choice: number): string {
   if (choice % 16 === 0) return at(BAD_PATHS, choice >> 4);
   if (choice % 16 === 1) return '/nowhere/at/all';
   return at(model.paths(), choice >> 4);
 }
 
 /** Mostly a path for a new znode, which may be there already; seldom one whose parent is not. */
-export function newPath(subject: Subject, choice: number, name: number): string {
-  const parent = existingPath(subject, choice);
+export function newPath(scene: Scene, choice: number, name: number): string {
+  const parent = existingPath(scene, choice);
   // Below /zookeeper only what is built in.
   return parent.startsWith('/zookeeper') ? `/${at(NAMES, name)}` : `${parent === '/' ? '' : parent}/${at(NAMES, name)}`;
 }
 
 /** One that lives or has ended, or none. */
-export function someSession({ sessions }: Subject, choice: number): SessionId {
+export function someSession({ sessions }: Scene, choice: number): SessionId {
   return at([NO_SESSION, ...sessions, ...sessions], choice);
 }
 
@@ -71,19 +78,19 @@ export function someData(choice: number): Uint8Array | undefined {
 }
 
 /** Mostly the right one or any. */
-export function someVersion({ model }: Subject, path: string, choice: number): number | undefined {
+export function someVersion({ model }: Scene, path: string, choice: number): number | undefined {
   if (choice % 3 === 0) return undefined;
   return choice % 3 === 1 ? (model.znodes.get(path)?.version ?? 0) : choice % 4;
 }
 
-export function someCreate(subject: Subject, a: number, b: number): WriteOp {
+export function someCreate(scene: Scene, a: number, b: number): Extract<WriteOp, { kind: 'create' }> {
   const mode = at(MODES, b >> 3);
   const sequential = b % 3 === 0 && (mode !== 'container' || b % 7 === 0);
-  const shape = { kind: 'create', path: newPath(subject, a, b >> 6), data: someData(a), mode, sequential } as const;
+  const shape = { kind: 'create', path: newPath(scene, a, b >> 6), data: someData(a), mode, sequential } as const;
   return mode === 'ttl' ? { ...shape, ttlMs: 1 + (b % 4_000) } : shape;
 }
 
-const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
+export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
 
 const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: number) => void>> = {
   create: (subject, a, b, c) => subject.order(someCreate(subject, a, b), someSession(subject, c)),
