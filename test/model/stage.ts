@@ -124,7 +124,10 @@ export class Stage implements AsyncDisposable {
 
   /** Holds the result of an ordered request against the model's, which carries it out now. */
   #foreseen(op: WriteOp, session: SessionId, got: Bare): void {
-    this.model.sessions.set(session, { timeoutMs: SESSION_MS, token: new Uint8Array(16) });
+    const token = new Uint8Array(16);
+    if (!this.model.sessions.has(session)) {
+      this.model.sessions.set(session, { timeoutMs: SESSION_MS, token, last: 0, results: new Map() });
+    }
     const zxid = isOrdered(this.model, op, session) ? this.#next() : toZxid(this.#last);
     const timeMs = got.stat?.mtimeMs ?? 0;
     const { result, changes } = write(this.model, op, { zxid, timeMs, session });

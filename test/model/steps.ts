@@ -92,16 +92,26 @@ export function someCreate(scene: Scene, a: number, b: number): Extract<WriteOp,
 
 export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
 
+/** Sends a write by some session: without a number, with the next ones, or with one that may have been used. */
+function send(subject: Subject, op: WriteOp, choice: number): void {
+  const session = someSession(subject, choice);
+  const last = subject.model.sessions.get(session)?.last ?? 0;
+  const way = (choice >> 5) % 8;
+  if (way < 3) return subject.order(op, session);
+  const request = way < 6 ? last + 1 : way === 6 ? last + 3 : Math.max(1, last - ((choice >> 8) % 4));
+  subject.order(op, session, { request, acknowledged: Math.max(0, request - 1 - ((choice >> 8) % 6)) });
+}
+
 const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: number) => void>> = {
-  create: (subject, a, b, c) => subject.order(someCreate(subject, a, b), someSession(subject, c)),
+  create: (subject, a, b, c) => send(subject, someCreate(subject, a, b), c),
   delete: (subject, a, b, c) => {
     const path = existingPath(subject, a);
-    subject.order({ kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, someSession(subject, c));
+    send(subject, { kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, c);
   },
   setData: (subject, a, b, c) => {
     const path = existingPath(subject, a);
     const expectedVersion = someVersion(subject, path, b);
-    subject.order({ kind: 'setData', path, data: someData(c), expectedVersion }, someSession(subject, c));
+    send(subject, { kind: 'setData', path, data: someData(c), expectedVersion }, c);
   },
   read: (subject, a, b, c) => {
     subject.read({ kind: at(READS, b), path: existingPath(subject, a) }, someSession(subject, c));

@@ -7,12 +7,12 @@ export class Told {
   readonly watch: Watch;
   readonly #done: Promise<void>;
   #changes: ModelChange[] = [];
-  #fault: unknown;
+  #fault: Error | undefined;
 
   constructor(watch: Watch) {
     this.watch = watch;
     this.#done = this.#listen().catch((error: unknown) => {
-      this.#fault = error;
+      this.#fault = new Error('The watch ended', { cause: error });
     });
   }
 
