@@ -1,6 +1,7 @@
 /** Which function of the model carries out which operation, and what is the same for all of them. */
-import type { Op, ReadOp, Zxid } from '@quorate/protocol';
+import type { Op, ReadOp } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
+import { multi } from './multi.ts';
 import type { ModelChange, ModelOp, ModelResult, Place, ReferenceModel } from './reference.ts';
 import * as simple from './simple-ops.ts';
 
@@ -10,6 +11,7 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   create: simple.create,
   delete: simple.remove,
   setData: simple.setData,
+  multi,
   closeSession: simple.closeSession,
   exists: simple.exists,
   getData: simple.getData,
@@ -19,8 +21,6 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
 };
 
 export interface Outcome {
-  /** Where it happened: earlier than it was asked for when it was a repeated request. */
-  readonly zxid: Zxid;
   readonly result: ModelResult;
   /** In order; those of an ended session in any. */
   readonly changes: readonly ModelChange[];
@@ -35,16 +35,14 @@ export function carryOut(model: ReferenceModel, op: ModelledOp, place: Place): M
 
 /** What is ordered: it belongs to a session that lives, or to none, and happens wholly or not at all. */
 export function write(model: ReferenceModel, op: OrderedOp, place: Place): Outcome {
-  const { zxid } = place;
-  const done = model.attempt(() => {
+  return model.attempt(() => {
     if (op.kind === 'createSession') {
-      model.sessions.set(place.session, { timeoutMs: op.timeoutMs, token: op.token, last: 0, results: new Map() });
+      model.sessions.set(place.session, { timeoutMs: op.timeoutMs, token: op.token });
       return { kind: 'closeSession' };
     }
     model.requireSession(place.session);
     return carryOut(model, op, place);
   });
-  return { zxid, ...done };
 }
 
 export function read(model: ReferenceModel, op: ReadOp, place: Place): ModelResult {

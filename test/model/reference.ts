@@ -34,15 +34,6 @@ export interface ModelZnode {
 export interface ModelSession {
   readonly timeoutMs: number;
   readonly token: Uint8Array;
-  /** The highest number of its numbered writes that came to anything; 0: none. */
-  last: number;
-  /** What those came to that are not acknowledged, and the last. */
-  readonly results: Map<number, ModelAnswer>;
-}
-
-export interface ModelAnswer {
-  readonly zxid: Zxid;
-  readonly result: ModelResult;
 }
 
 export interface ModelChange {
@@ -56,18 +47,11 @@ export interface ModelFailure {
   readonly kind: 'error';
   readonly code: string;
   readonly path: string | undefined;
+  /** The part of a multi that failed. */
+  readonly part?: number | undefined;
 }
 
 export type ModelResult = OpResult | ModelFailure;
-
-/** A result as it is compared: of a failure only what the reference says. */
-export function bare(result: ModelResult): ModelResult {
-  return result.kind === 'error' ? { kind: 'error', code: result.code, path: result.path } : result;
-}
-
-export function bareAnswer({ zxid, result }: ModelAnswer): ModelAnswer {
-  return { zxid, result: bare(result) };
-}
 
 /** Where and for whom something is done. */
 export interface Place {
@@ -86,9 +70,9 @@ export type ModelOp<K extends Op['kind']> = (
 export class ModelRefusal extends Error {
   readonly failure: ModelFailure;
 
-  constructor(code: string, path?: string) {
+  constructor(code: string, path?: string, part?: number) {
     super(code);
-    this.failure = { kind: 'error', code, path };
+    this.failure = { kind: 'error', code, path, part };
   }
 }
 
@@ -112,9 +96,7 @@ export class ReferenceModel {
   copy(): ReferenceModel {
     const copy = new ReferenceModel();
     copy.znodes = new Map([...this.znodes].map(([path, znode]) => [path, { ...znode }]));
-    copy.sessions = new Map(
-      [...this.sessions].map(([id, session]) => [id, { ...session, results: new Map(session.results) }]),
-    );
+    copy.sessions = new Map(this.sessions);
     return copy;
   }
 

@@ -24,6 +24,42 @@ export interface EphemeralsOptions extends ReadOptions {
 export interface WriteOptions extends CallOptions {
   /** The version that the znode must have; else BAD_VERSION. Undefined: any. */
   readonly version?: number | undefined;
+  readonly guard?: Guard | readonly Guard[] | undefined;
+}
+
+/**
+ * "That very znode exists still", checked by the ensemble when it orders the write; else GUARD_FAILED. Bound to the znode of a
+ * lock, a write of a former holder can no longer take effect. At most 16 for a write.
+ */
+export interface Guard {
+  readonly path: string;
+  /** `czxid` of its stat. */
+  readonly czxid: bigint;
+}
+
+/** What one part of a transaction came to. A stat is that right after its part. */
+export type TxnResult =
+  | { readonly op: 'create'; readonly path: string; readonly stat: Stat }
+  | { readonly op: 'set'; readonly stat: Stat }
+  | { readonly op: 'delete' | 'check' };
+
+/**
+ * Changes and conditions that take effect at one zxid, or not at all: at most 8192, 1 MiB together. Each is checked against
+ * what those before it leave. Methods throw TypeError and RangeError for arguments of the wrong shape.
+ */
+export interface Transaction {
+  /** Goes on only if the znode exists and has that version; undefined: any. */
+  check(path: string, version?: number): this;
+  /** Goes on only if that very znode exists still. It has no result of its own. */
+  guard(guard: Guard): this;
+  create(path: string, data?: Data, options?: Pick<CreateOptions, 'mode' | 'sequential'>): this;
+  set(path: string, data: Data, options?: Pick<WriteOptions, 'version'>): this;
+  delete(path: string, options?: Pick<WriteOptions, 'version'>): this;
+  /**
+   * Resolves with one result a part, guards left out. Rejects like the first part that fails, with its index in `part`; then
+   * nothing has taken effect. Only once.
+   */
+  commit(options?: CallOptions): Promise<readonly TxnResult[]>;
 }
 
 /**
@@ -39,6 +75,7 @@ export interface CreateOptions extends CallOptions {
   readonly sequential?: boolean | undefined;
   /** Create missing ancestors, as persistent znodes without data. They stay when the create itself fails. */
   readonly parents?: boolean | undefined;
+  readonly guard?: Guard | readonly Guard[] | undefined;
 }
 
 export interface SetOptions extends WriteOptions {
@@ -84,6 +121,8 @@ export interface Client extends AsyncDisposable {
    * what cannot be told any more is an explicit `gap`. It ends with the client, not with the session.
    */
   watch(path: string, options?: WatchOptions): Watch;
+  /** Begins a transaction; nothing is sent before its `commit`. */
+  transaction(): Transaction;
   /** Waits until the member has all that is committed now. Returns the zxid up to which reads are then fresh. */
   sync(options?: CallOptions): Promise<bigint>;
   /** Ends the session and releases everything. Calls made before are answered first. Never rejects. */

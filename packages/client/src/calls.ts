@@ -10,6 +10,8 @@
 import {
   ByteWriter,
   FRAME_BYTES_MAX,
+  type Guard,
+  type MultiPart,
   type Op,
   type OpFailure,
   type OpResult,
@@ -43,6 +45,7 @@ export interface FrameLimits {
 
 export interface NewCall {
   readonly op: Op;
+  readonly guards?: readonly Guard[] | undefined;
   readonly linearizable: boolean;
   /** Monotonic ms. */
   readonly deadlineMs: number;
@@ -250,14 +253,14 @@ export class Calls {
   }
 
   #send(writer: ByteWriter, pending: PendingCall, op: Op, nowMs: number): void {
-    const { linearizable, deadlineMs } = pending.call;
+    const { guards, linearizable, deadlineMs } = pending.call;
     const leftMs = Math.max(1, deadlineMs - nowMs);
     const timeoutMs = Math.max(1, Math.floor(leftMs - Math.min(MARGIN_MS_MAX, leftMs / 10)));
     pending.xid = this.#nextXid++;
     pending.sentMs = nowMs;
     pending.state = 'sent';
     if (isNumbered(pending)) this.#numbers.assign(pending);
-    writeCall(writer, { xid: pending.xid, timeoutMs, op, linearizable, request: pending.request });
+    writeCall(writer, { xid: pending.xid, timeoutMs, op, guards, linearizable, request: pending.request });
     this.#sent.push(pending);
   }
 
@@ -311,7 +314,16 @@ export class Calls {
 }
 
 function isWrite(op: Op): boolean {
-  return op.kind === 'create' || op.kind === 'delete' || op.kind === 'setData' || op.kind === 'closeSession';
+  switch (op.kind) {
+    case 'create':
+    case 'delete':
+    case 'setData':
+    case 'multi':
+    case 'closeSession':
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** A write that may be sent again. The end of the session is not: a session that is gone knows no numbers. */
@@ -329,8 +341,12 @@ function isOpen(pending: PendingCall, { code }: OpFailure): boolean {
   return pending.isInDoubt && (code === 'UNAVAILABLE' || code === 'THROTTLED' || code === 'SERVER_BEHIND');
 }
 
+/** What a part of a multi takes in a frame beside its path and data, at most, bytes. */
+const PART_BYTES = 64;
+
 /** Bytes of the path and the data of `op`. */
-function sizeOf(op: Op): number {
+function sizeOf(op: Op | MultiPart): number {
+  if (op.kind === 'multi') return op.parts.reduce((sum, part) => sum + PART_BYTES + sizeOf(part), 0);
   const data = 'data' in op ? (op.data?.length ?? 0) : 0;
   return data + ('path' in op ? utf8Length(op.path) : 0);
 }

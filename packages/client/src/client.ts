@@ -1,21 +1,25 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
-import type { Op, OpResult, ReadOp, Zxid } from '@quorate/protocol';
+import type { Op, OpResult, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
 import type {
   Client,
   Consistency,
   CreateOptions,
   DeleteOptions,
   EphemeralsOptions,
+  Guard,
   ReadOptions,
   SetOptions,
+  Transaction,
 } from './api.ts';
 import type { Connection } from './connection.ts';
 import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
+import { checkGuard } from './guards.ts';
 import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
 import { ancestorsOf, Chroot } from './paths.ts';
 import type { Session } from './session.ts';
 import { Signals } from './signals.ts';
+import { GatheredTransaction } from './transaction.ts';
 import type { Watch, WatchOptions } from './watch.ts';
 import { endOnAbort } from './watches.ts';
 import { type Data, makeZnode, type Stat, toBytes, type Znode } from './znode.ts';
@@ -24,6 +28,7 @@ import { type Data, makeZnode, type Stat, toBytes, type Znode } from './znode.ts
 interface Budget {
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
+  readonly guards: readonly ProtocolGuard[] | undefined;
 }
 
 type ResultOf<K extends Op['kind']> = Extract<OpResult, { kind: K }>;
@@ -116,6 +121,13 @@ export class SessionClient implements Client {
     return zxid;
   }
 
+  transaction(): Transaction {
+    return new GatheredTransaction(this.#chroot, async (op, guards, options) => {
+      const { result, zxid } = await this.#send(op, false, { ...this.#budget(options), guards });
+      return { results: (result as ResultOf<'multi'>).results, zxid };
+    });
+  }
+
   close(): Promise<void> {
     return this.#connection.close();
   }
@@ -161,9 +173,15 @@ export class SessionClient implements Client {
     }
   }
 
-  #budget(options: CallOptions): Budget {
+  #budget(options: CallOptions & { readonly guard?: Guard | readonly Guard[] | undefined }): Budget {
     const timeoutMs = checkTimeout(options.timeoutMs);
-    return { deadlineMs: this.#connection.now() + timeoutMs, signal: checkSignal(options.signal) };
+    const { guard } = options;
+    const guards = guard === undefined ? undefined : this.#inwardGuards(Array.isArray(guard) ? guard : [guard]);
+    return { deadlineMs: this.#connection.now() + timeoutMs, signal: checkSignal(options.signal), guards };
+  }
+
+  #inwardGuards(guards: readonly Guard[]): readonly ProtocolGuard[] {
+    return guards.map((guard) => checkGuard(guard, (path) => this.#chroot.inward(path)));
   }
 
   #read<K extends ReadOp['kind']>(op: Op & { readonly kind: K }, options: ReadOptions): Promise<ResultOf<K>> {
@@ -177,11 +195,12 @@ export class SessionClient implements Client {
   }
 
   #send(op: Op, linearizable: boolean, budget: Budget): Promise<{ result: OpResult; zxid: Zxid }> {
-    const { signal, deadlineMs } = budget;
+    const { signal, deadlineMs, guards } = budget;
     return new Promise((resolve, reject) => {
       let unwatch: (() => void) | undefined;
       const call = {
         op,
+        guards,
         linearizable,
         deadlineMs,
         resolve: (result: OpResult, zxid: Zxid) => {
@@ -206,8 +225,8 @@ export class SessionClient implements Client {
   #outward(error: CoordinationError): CoordinationError {
     const path = error.path === undefined ? undefined : this.#chroot.outward(error.path);
     if (path === error.path) return error;
-    const { code, message, outcome, cause } = error;
-    return new CoordinationError(code, message, { path, outcome, cause });
+    const { code, message, outcome, cause, part } = error;
+    return new CoordinationError(code, message, { path, outcome, cause, part });
   }
 }
 

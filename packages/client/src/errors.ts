@@ -29,17 +29,25 @@ export class CoordinationError extends Error {
   /** True when the call had no effect and the same call may succeed later. */
   readonly retryable: boolean;
   readonly outcome: Outcome;
+  /** Index of the part of a transaction that failed. */
+  readonly part: number | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { readonly path?: string | undefined; readonly outcome?: Outcome; readonly cause?: unknown } = {},
+    options: {
+      readonly path?: string | undefined;
+      readonly outcome?: Outcome;
+      readonly cause?: unknown;
+      readonly part?: number | undefined;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'CoordinationError';
     this.code = code;
     this.path = options.path;
     this.outcome = options.outcome ?? 'not-applied';
+    this.part = options.part;
     this.retryable = this.outcome === 'not-applied' && isRetryable(code);
   }
 }
@@ -56,7 +64,8 @@ export function isCode<const C extends ErrorCode>(
 /** The error for a failure that the ensemble answered. A read has no effect, whatever became of it. */
 export function errorOfFailure(failure: OpFailure, isWrite: boolean, known?: Outcome): CoordinationError {
   const outcome = known ?? (isWrite && !isOutcomeKnown(failure.code) ? 'unknown' : 'not-applied');
-  return new CoordinationError(clientCode(failure.code), failure.message, { path: failure.path, outcome });
+  const { code, message, path, part } = failure;
+  return new CoordinationError(clientCode(code), message, { path, outcome, part });
 }
 
 function clientCode(code: ProtocolCode): ErrorCode {

@@ -6,8 +6,11 @@ export type {
   CreateOptions,
   DeleteOptions,
   EphemeralsOptions,
+  Guard,
   ReadOptions,
   SetOptions,
+  Transaction,
+  TxnResult,
   WriteOptions,
 } from './api.ts';
 export { connect } from './connect.ts';

@@ -6,6 +6,12 @@
 /** Largest request or reply of one call, bytes (ZooKeeper's jute.maxbuffer). Past it: INVALID_ARGUMENT, nothing proposed. */
 export const REQUEST_BYTES_MAX = 1_048_575;
 
+/** Most parts of one multi. Past it: INVALID_ARGUMENT, nothing proposed. */
+export const MULTI_PARTS_MAX = 8_192;
+
+/** Most guards of one write. Past it: INVALID_ARGUMENT, nothing proposed. */
+export const GUARDS_MAX = 16;
+
 /** Largest frame on a session stream, bytes, announced in the server's hello. Past it the stream is closed. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 

@@ -14,8 +14,8 @@ import type { Zxid } from './zxid.ts';
  */
 export type CreateMode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
 
-/** Operations that change the tree: ordered by the leader, one txn each. */
-export type WriteOp =
+/** Operations that change one znode. */
+export type SingleWriteOp =
   | {
       readonly kind: 'create';
       readonly path: string;
@@ -34,6 +34,31 @@ export type WriteOp =
       readonly data: Uint8Array | undefined;
       readonly expectedVersion: number | undefined;
     };
+
+/** Holds when the znode exists and, if one is named, has that version. Only inside a multi. */
+export interface CheckOp {
+  readonly kind: 'check';
+  readonly path: string;
+  readonly expectedVersion: number | undefined;
+}
+
+export type MultiPart = SingleWriteOp | CheckOp;
+
+/** All parts take effect at one zxid, or none does. Each is checked against what the parts before it leave. */
+export interface MultiOp {
+  readonly kind: 'multi';
+  readonly parts: readonly MultiPart[];
+}
+
+/** Operations that change the tree: ordered by the leader, one txn each. */
+export type WriteOp = SingleWriteOp | MultiOp;
+
+/** A condition that any write may carry: that very znode exists still. Otherwise the write is refused with GUARD_FAILED. */
+export interface Guard {
+  readonly path: string;
+  /** zxid of its create, which no other znode of that path has. */
+  readonly czxid: Zxid;
+}
 
 /** Operations answered from the member's own tree. */
 export type ReadOp =
@@ -84,7 +109,14 @@ export type OpResult =
   | { readonly kind: 'getEphemerals'; readonly paths: readonly string[] }
   | { readonly kind: 'getAllChildrenNumber'; readonly total: number }
   | { readonly kind: 'sync'; readonly path: string }
-  | { readonly kind: 'closeSession' };
+  | { readonly kind: 'closeSession' }
+  /** As many results as parts. A stat is that right after its part, not after the whole. */
+  | { readonly kind: 'multi'; readonly results: readonly PartResult[] };
+
+/** The result of one part of a multi. */
+export type PartResult =
+  | Extract<OpResult, { readonly kind: 'create' | 'delete' | 'setData' }>
+  | { readonly kind: 'check' };
 
 /** What became of a call that failed. */
 export interface OpFailure {
@@ -92,6 +124,8 @@ export interface OpFailure {
   readonly code: ErrorCode;
   readonly path: string | undefined;
   readonly message: string;
+  /** Index of the part of a multi that failed; the others were not carried out because of it. */
+  readonly part?: number;
   /**
    * This member takes no such calls any more (it stops, or its disk failed), another one may: nothing was done, and no later
    * call of the same stream is carried out here but reads. Not on the wire: a stream ends there instead, saying so.

@@ -4,14 +4,14 @@
  * allowed at this point of the history? The built-in znodes and
  * the stat of the root are not modelled; the workload leaves them alone.
  */
-import type { Txn } from '@quorate/core';
+import type { Txn, TxnPart } from '@quorate/core';
 import {
   type ErrorCode,
   NO_SESSION,
   type SessionId,
+  type SingleWriteOp,
   type Stat,
   unreachable,
-  type WriteOp,
   type Zxid,
 } from '@quorate/protocol';
 
@@ -78,14 +78,14 @@ export class TreeModel {
   }
 
   /** The path that a create would get; a sequential one is numbered by the creates of its parent. */
-  pathOf(op: WriteOp): string {
+  pathOf(op: SingleWriteOp): string {
     if (op.kind !== 'create' || !op.sequential) return op.path;
     const creates = this.znodes.get(splitPath(op.path).parent)?.creates ?? 0;
     return op.path + String(creates).padStart(10, '0');
   }
 
   /** Why a write would be refused now; undefined when it would be done. Order of checks: reference §4.3. */
-  refusalOf(op: WriteOp): ErrorCode | undefined {
+  refusalOf(op: SingleWriteOp): ErrorCode | undefined {
     const path = this.pathOf(op);
     const znode = this.znodes.get(path);
     switch (op.kind) {
@@ -111,6 +111,32 @@ export class TreeModel {
   apply(zxid: Zxid, txn: Txn): string | undefined {
     const { body } = txn;
     switch (body.kind) {
+      case 'create':
+      case 'delete':
+      case 'setData':
+        return this.#applyPart(zxid, txn.timeMs, body);
+      case 'multi':
+        for (const part of body.parts) {
+          const fault = this.#applyPart(zxid, txn.timeMs, part);
+          if (fault !== undefined) return fault;
+        }
+        return undefined;
+      case 'createSession':
+        if (this.sessions.has(txn.session)) return `session 0x${txn.session.toString(16)} is opened twice`;
+        this.sessions.add(txn.session);
+        return undefined;
+      case 'closeSession':
+        return this.#closeSession(zxid, txn.session, body.paths);
+      case 'repeat':
+      case 'error':
+        return undefined;
+      default:
+        return unreachable(body);
+    }
+  }
+
+  #applyPart(zxid: Zxid, timeMs: number, body: TxnPart): string | undefined {
+    switch (body.kind) {
       case 'create': {
         const { parent: parentPath, name } = splitPath(body.path);
         const parent = this.znodes.get(parentPath);
@@ -124,7 +150,7 @@ export class TreeModel {
           return `${parentPath} has had ${parent.creates} children, not ${body.parentCreates}`;
         parent.cversion += 1;
         parent.pzxid = zxid;
-        this.znodes.set(body.path, newZnode(zxid, txn.timeMs, body.data, body.ephemeralOwner));
+        this.znodes.set(body.path, newZnode(zxid, timeMs, body.data, body.ephemeralOwner));
         return undefined;
       }
       case 'delete':
@@ -137,18 +163,11 @@ export class TreeModel {
         if (znode.version !== body.version)
           return `${body.path} gets version ${body.version} after ${znode.version - 1}`;
         znode.mzxid = zxid;
-        znode.mtimeMs = txn.timeMs;
+        znode.mtimeMs = timeMs;
         return undefined;
       }
-      case 'createSession':
-        if (this.sessions.has(txn.session)) return `session 0x${txn.session.toString(16)} is opened twice`;
-        this.sessions.add(txn.session);
-        return undefined;
-      case 'closeSession':
-        return this.#closeSession(zxid, txn.session, body.paths);
-      case 'repeat':
-      case 'error':
-        return undefined;
+      case 'check':
+        return this.znodes.has(body.path) ? undefined : `the check of ${body.path} cannot have held`;
       default:
         return unreachable(body);
     }

@@ -3,7 +3,7 @@
  * saw, without the versions and zxids that the other checks lean on.
  */
 
-import type { ErrorCode, Op, OpFailure } from '@quorate/protocol';
+import type { ErrorCode, OpFailure } from '@quorate/protocol';
 import { checkLinearizable, type HistoryCall } from '@quorate/sim';
 import type { Call } from '../history.ts';
 
@@ -34,7 +34,7 @@ export function linearizabilityFaults(calls: readonly Call[]): string[] {
 
 /** A parent, made before any client began. */
 function made(path: string): HistoryCall {
-  const op: Op = { kind: 'create', path, data: undefined, mode: 'persistent', sequential: false };
+  const op: HistoryCall['op'] = { kind: 'create', path, data: undefined, mode: 'persistent', sequential: false };
   const base = { process: 'setup', session: 0n, stream: undefined, linearizable: false };
   return { ...base, op, invokedAt: -2, returnedAt: -1, result: { kind: 'create', path } };
 }
@@ -51,7 +51,7 @@ function convert(call: Call): HistoryCall | undefined {
   return { ...base, returnedAt: completedAt, result: resultOf(call), ...zxid };
 }
 
-function opOf({ kind, path, value, expected }: Call): Op | undefined {
+function opOf({ kind, path, value, expected }: Call): HistoryCall['op'] | undefined {
   const data = value === undefined ? undefined : encoder.encode(value);
   switch (kind) {
     case 'create':

@@ -53,6 +53,7 @@ const EXIT_OF_CODE = {
   UNAVAILABLE: 'no usable ensemble',
   SERVER_BEHIND: 'no usable ensemble',
   CONNECTION_LOST: 'no usable ensemble',
+  GUARD_FAILED: 'precondition failed',
   THROTTLED: 'failed',
   NO_AUTH: 'not allowed',
   TIMEOUT: 'timed out',

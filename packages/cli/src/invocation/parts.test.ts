@@ -48,6 +48,7 @@ describe('C149: exit codes', () => {
       UNAVAILABLE: 5,
       SERVER_BEHIND: 5,
       CONNECTION_LOST: 5,
+      GUARD_FAILED: 4,
       THROTTLED: 1,
       NO_AUTH: 6,
       TIMEOUT: 7,

@@ -2,7 +2,7 @@
  * All that can happen to a member. An event carries everything that is not determined; time comes with each step.
  * Completions of disk work are events like any other: the core waits for them, the driver does not.
  */
-import type { Numbered, Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
+import type { Guard, Numbered, Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
 import type { PeerMessage } from './messages.ts';
 
 /** The clocks at one step. */
@@ -26,6 +26,8 @@ export interface Call {
   readonly op: Op;
   /** For a write of a session that must happen once, however often it is asked for. Ignored for all else. */
   readonly numbered?: Numbered | undefined;
+  /** For writes: refused unless these znodes exist still. Undefined like none. */
+  readonly guards?: readonly Guard[] | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Monotonic time at which it is answered as failed. */

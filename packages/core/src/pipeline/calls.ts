@@ -20,7 +20,7 @@ import { readAnswer, writeAnswer } from './reads.ts';
 import { type Refusal, refusal, refusalForGood, refused } from './refusal.ts';
 import type { Place } from './session-order.ts';
 import { isSameToken } from './session-token.ts';
-import { opFault } from './validate.ts';
+import { guardsFault, opFault } from './validate.ts';
 
 /** What is known of a call's session when it comes in. */
 type Standing =
@@ -49,7 +49,7 @@ export class Calls {
     if (standing.kind === 'refused') return this.#answerNow(call, standing.reason);
     if (standing.kind === 'known') attachments.heardSession(call.session);
     if (this.#isOverrun(call)) return;
-    const fault = isStopping ? STOPPING : (opFault(call.op, call.session) ?? this.#throttle(call));
+    const fault = isStopping ? STOPPING : (formFault(call) ?? this.#throttle(call));
     const isBarrier = fault === undefined && needsLeaderFirst(call, standing);
     const { callId, session, attachment } = call;
     const place = order.join({ callId, session, attachment, isBarrier });
@@ -160,11 +160,11 @@ export class Calls {
   }
 
   #write(place: Place, call: Call, op: OrderedCallOp): void {
-    const { session, attachment, numbered, deadlineMs } = call;
+    const { session, attachment, numbered, guards, deadlineMs } = call;
     // P10: it may have waited behind others while its client went on elsewhere; its old writes must not come after its new ones.
     if (attachment !== 0 && !this.#entry.attachments.isConnected(attachment)) return this.#fail(place, LEFT);
     const full = this.#entry.outstanding.add(
-      { session, attachment, numbered, op, deadlineMs },
+      { session, attachment, numbered, op, guards, deadlineMs },
       {
         delivered: (zxid, txn) => this.#delivered(place, zxid, txn),
         failed: (reason) => this.#fail(place, reason),
@@ -199,6 +199,10 @@ export class Calls {
   get #applied(): Zxid {
     return this.#entry.state.tree.lastZxid;
   }
+}
+
+function formFault({ op, session, guards }: Call): Refusal | undefined {
+  return opFault(op, session) ?? (guards === undefined ? undefined : guardsFault(guards));
 }
 
 function isRead(op: Op): op is ReadOp {

@@ -19,20 +19,20 @@ export class EphemeralLoad {
     this.#ephemeralsOf = ephemeralsOf;
   }
 
-  /** True when `session` may have one more ephemeral at `path`. */
-  hasRoom(session: SessionId, path: string): boolean {
-    return this.#of(session) + cost(path) <= CLOSE_SESSION_BYTES_MAX;
+  /** True when `session` may have one more ephemeral at `path`, beside those of `bornBytes` that are not proposed yet. */
+  hasRoom(session: SessionId, path: string, bornBytes = 0): boolean {
+    return this.#of(session) + bornBytes + ephemeralCost(path) <= CLOSE_SESSION_BYTES_MAX;
   }
 
   /** After `hasRoom` and the proposal of the create. */
   added(session: SessionId, path: string): void {
-    this.#bytes.set(session, this.#of(session) + cost(path));
+    this.#bytes.set(session, this.#of(session) + ephemeralCost(path));
   }
 
   /** A znode of this owner goes, whoever deletes it. */
   removed(owner: SessionId, path: string): void {
     const bytes = owner === NO_SESSION ? undefined : this.#bytes.get(owner);
-    if (bytes !== undefined) this.#bytes.set(owner, bytes - cost(path));
+    if (bytes !== undefined) this.#bytes.set(owner, bytes - ephemeralCost(path));
   }
 
   ended(session: SessionId): void {
@@ -43,12 +43,13 @@ export class EphemeralLoad {
     const known = this.#bytes.get(session);
     if (known !== undefined) return known;
     let bytes = 0;
-    for (const path of this.#ephemeralsOf(session)) bytes += cost(path);
+    for (const path of this.#ephemeralsOf(session)) bytes += ephemeralCost(path);
     this.#bytes.set(session, bytes);
     return bytes;
   }
 }
 
-function cost(path: string): number {
+/** Bytes that an ephemeral of that path counts for. */
+export function ephemeralCost(path: string): number {
   return utf8Length(path) + PATH_OVERHEAD_BYTES;
 }

@@ -1,5 +1,5 @@
 /** For tests: a leader's preparation before a real tree, with txns that are applied as late as a test likes. */
-import { NO_SESSION, type Numbered, type SessionId, type Zxid } from '@quorate/protocol';
+import { type Guard, NO_SESSION, type Numbered, type SessionId, type Zxid } from '@quorate/protocol';
 import { DataTree } from '../tree/data-tree.ts';
 import type { Txn, TxnBody } from '../tree/txn.ts';
 import { Preparation } from './prepare.ts';
@@ -19,9 +19,20 @@ export class PreparedTree {
   }
 
   /** Prepares and proposes; what becomes of it is in the txn's body. */
-  order(op: OrderedOp, session: SessionId = NO_SESSION, numbered?: Numbered): TxnBody {
-    const request = { incarnation: 1, seq: ++this.#seq, session, attached: false, numbered, op };
-    return this.propose(this.preparation.prepare(request, 1, 1_000, undefined));
+  order(op: OrderedOp, session: SessionId = NO_SESSION, numbered?: Numbered, guards?: readonly Guard[]): TxnBody {
+    return this.propose(this.prepare(op, session, numbered, guards));
+  }
+
+  /** The same; returns where in the history it is. */
+  orderAt(op: OrderedOp): Zxid {
+    this.order(op);
+    return this.#last as Zxid;
+  }
+
+  prepare(op: OrderedOp, session: SessionId = NO_SESSION, numbered?: Numbered, guards?: readonly Guard[]): Txn {
+    const plain = { incarnation: 1, seq: ++this.#seq, session, attached: false, numbered, op };
+    const request = guards === undefined ? plain : { ...plain, guards };
+    return this.preparation.prepare(request, 1, 1_000, undefined);
   }
 
   propose(txn: Txn): TxnBody {

@@ -1,4 +1,4 @@
-import { NO_SESSION, type SessionId } from '@quorate/protocol';
+import { type MultiPart, NO_SESSION, type SessionId } from '@quorate/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { create, set } from '../peer/words.fixture.ts';
@@ -181,7 +181,7 @@ describe('P4: what is in flight', () => {
   const path = fc.constantFrom(...names);
   const session = fc.constantFrom(NO_SESSION, S, OTHER);
   const version = fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined });
-  const op: fc.Arbitrary<OrderedOp> = fc.oneof(
+  const single: fc.Arbitrary<OrderedOp> = fc.oneof(
     fc.tuple(path, fc.boolean(), fc.boolean()).map(([at, isEphemeral, sequential]) => {
       return create(at, '', { mode: isEphemeral ? 'ephemeral' : 'persistent', sequential });
     }),
@@ -189,6 +189,17 @@ describe('P4: what is in flight', () => {
     fc.tuple(path, version).map(([at, expectedVersion]): OrderedOp => ({ ...set(at, 'x'), expectedVersion })),
     fc.constant(CLOSE),
     fc.constant<OrderedOp>({ kind: 'createSession', timeoutMs: 4_000, token: new Uint8Array(16) }),
+  );
+  const check = fc.tuple(path, version).map(([at, expectedVersion]) => {
+    return { kind: 'check', path: at, expectedVersion } as const;
+  });
+  const part = fc.oneof(
+    check,
+    single.filter((one) => one.kind === 'create' || one.kind === 'delete' || one.kind === 'setData'),
+  ) as fc.Arbitrary<MultiPart>;
+  const op = fc.oneof(
+    { weight: 3, arbitrary: single },
+    { weight: 1, arbitrary: fc.array(part, { maxLength: 4 }).map((parts): OrderedOp => ({ kind: 'multi', parts })) },
   );
   const step = fc.record({ op, session, applied: fc.integer({ min: 0, max: 4 }) });
 

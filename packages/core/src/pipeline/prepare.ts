@@ -1,33 +1,30 @@
 /**
  * Request + tree + changes in flight → the txn that the leader proposes. A request that fails a check becomes an error txn,
- * so that it is answered in its place. First failure wins, in the order of reference §4.3:
- * create: session, parent, suffix, full path, exists, ephemeral parent · delete: session, path, parent, znode, version,
- * children · setData: session, path, znode, version. It does not know who proposes, nor whether the session is owned.
+ * so that it is answered in its place. First failure wins: session, owner, form, guard, then what `decide.ts` checks of each change.
+ * It does not know who proposes, nor whether the session is owned.
  */
 import {
   formatSessionId,
+  formatZxid,
+  type Guard,
+  type MultiOp,
   NO_SESSION,
   type Numbered,
-  parentOf,
   type SessionId,
   type Sid,
-  sequenceSuffix,
-  unreachable,
   type WriteOp,
   type Zxid,
 } from '@quorate/protocol';
-import { isSession, type Lifetime } from '../tree/lifetime.ts';
-import type { Origin, Txn, TxnBody } from '../tree/txn.ts';
-import { nextCreates, nextVersion } from '../tree/znode.ts';
-import { EphemeralLoad } from './ephemeral-load.ts';
+import { isSession } from '../tree/lifetime.ts';
+import type { Origin, Txn, TxnBody, TxnPart } from '../tree/txn.ts';
+import { type Decision, decide } from './decide.ts';
+import { Draft } from './draft.ts';
+import { EphemeralLoad, ephemeralCost } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { RequestNumbers } from './request-numbers.ts';
-import { Speculation, type SpeculationBase, type ZnodeFacts } from './speculation.ts';
+import { Speculation, type SpeculationBase } from './speculation.ts';
 import { opFault } from './validate.ts';
 import type { OrderedOp, WriteRequest } from './write-request.ts';
-
-/** A body to propose, or why not. */
-type Decision = { readonly body: TxnBody } | { readonly refusal: Refusal };
 
 /** Origin of txns that the leader makes by itself. */
 const NO_ORIGIN: Origin = { sid: 0, incarnation: 0, seq: 0 };
@@ -68,9 +65,9 @@ export class Preparation {
    * `ownerFault` is what the session's owner has to say; it is reported where the session check stands in the order.
    */
   prepare(request: WriteRequest, sid: Sid, wallMs: number, ownerFault: Refusal | undefined): Txn {
-    const { incarnation, seq, session, attached, op } = request;
+    const { incarnation, seq, session, attached } = request;
     const foregone = this.#foregone(request, ownerFault);
-    const decision = foregone ?? this.#decide(op, session);
+    const decision = foregone ?? this.#decide(request);
     const body: TxnBody = 'body' in decision ? decision.body : { kind: 'error', ...decision.refusal };
     const origin = attached ? ({ sid, incarnation, seq, attached } as const) : { sid, incarnation, seq };
     const txn = { origin, session, timeMs: wallMs, body };
@@ -96,11 +93,9 @@ export class Preparation {
   /** The txn is proposed at `zxid`: later requests are checked against what it will do. */
   proposed(zxid: Zxid, txn: Txn): void {
     const { body, session } = txn;
-    if (body.kind === 'create' && body.ephemeralOwner !== NO_SESSION) this.#load.added(body.ephemeralOwner, body.path);
-    else if (body.kind === 'closeSession') this.#load.ended(session);
-    else if (body.kind === 'delete') {
-      this.#load.removed(this.#speculation.znode(body.path)?.ephemeralOwner ?? NO_SESSION, body.path);
-    }
+    if (body.kind === 'closeSession') this.#load.ended(session);
+    else if (body.kind === 'multi') for (const part of body.parts) this.#weigh(part);
+    else if (body.kind === 'create' || body.kind === 'delete') this.#weigh(body);
     this.#speculation.proposed(zxid, txn);
     this.#numbers.proposed(zxid, txn);
   }
@@ -111,8 +106,15 @@ export class Preparation {
     this.#numbers.applied(zxid);
   }
 
+  #weigh(part: TxnPart): void {
+    if (part.kind === 'create' && part.ephemeralOwner !== NO_SESSION) this.#load.added(part.ephemeralOwner, part.path);
+    else if (part.kind === 'delete') {
+      this.#load.removed(this.#speculation.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
+    }
+  }
+
   /** What is said before anybody looks at what is asked for: the session, its owner, and the number have a say first. */
-  #foregone(request: WriteRequest, ownerFault: Refusal | undefined): Decision | undefined {
+  #foregone(request: WriteRequest, ownerFault: Refusal | undefined): Decision<TxnBody> | undefined {
     const { op, session } = request;
     if (op.kind === 'createSession') return undefined;
     if (session !== NO_SESSION && this.#speculation.session(session) === undefined) {
@@ -124,7 +126,7 @@ export class Preparation {
     return numbered === undefined ? undefined : this.#askedBefore(op, session, numbered);
   }
 
-  #askedBefore(op: OrderedOp, session: SessionId, numbered: Numbered): Decision | undefined {
+  #askedBefore(op: OrderedOp, session: SessionId, numbered: Numbered): Decision<TxnBody> | undefined {
     const { request } = numbered;
     switch (this.#numbers.standing(session, numbered)) {
       case 'new':
@@ -142,71 +144,49 @@ export class Preparation {
     }
   }
 
-  #decide(op: OrderedOp, session: SessionId): Decision {
+  #decide({ op, session, guards = [] }: WriteRequest): Decision<TxnBody> {
     if (op.kind === 'createSession') return this.#createSession(session, op.timeoutMs, op.token);
     const fault = opFault(op, session);
     if (fault !== undefined) return { refusal: fault };
+    for (const guard of guards) {
+      const failed = this.#guardFault(op.kind, guard);
+      if (failed !== undefined) return no(failed);
+    }
     return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session);
   }
 
-  #decideWrite(op: WriteOp, session: SessionId): Decision {
-    switch (op.kind) {
-      case 'create':
-        return this.#create(op, session);
-      case 'delete':
-        return this.#delete(op.path, op.expectedVersion);
-      case 'setData': {
-        const znode = this.#speculation.znode(op.path);
-        if (znode === undefined) return no(refusal('NO_NODE', `Cannot set ${op.path}: it does not exist`, op.path));
-        const mismatch = versionMismatch('set', op.path, znode, op.expectedVersion);
-        if (mismatch !== undefined) return no(mismatch);
-        return { body: { kind: 'setData', path: op.path, data: op.data, version: nextVersion(znode.version) } };
-      }
-      default:
-        return unreachable(op);
-    }
-  }
-
-  #create(op: Extract<WriteOp, { kind: 'create' }>, session: SessionId): Decision {
-    const parentPath = parentOf(op.path);
-    const parent = this.#speculation.znode(parentPath);
-    if (parent === undefined) {
-      return no(refusal('NO_NODE', `Cannot create ${op.path}: its parent does not exist`, op.path));
-    }
-    // The count of creates before this one, whatever was deleted since: a number is never given twice (case C002).
-    const path = op.sequential ? op.path + sequenceSuffix(parent.creates) : op.path;
-    if (this.#speculation.znode(path) !== undefined) {
-      return no(refusal('NODE_EXISTS', `Cannot create ${path}: it exists`, path));
-    }
-    if (parent.ephemeralOwner !== NO_SESSION) {
-      const message = `Cannot create ${path}: its parent is ephemeral`;
-      return no(refusal('NO_CHILDREN_FOR_EPHEMERALS', message, path));
-    }
-    const ephemeralOwner = op.mode === 'ephemeral' ? session : NO_SESSION;
-    if (ephemeralOwner !== NO_SESSION && !this.#load.hasRoom(ephemeralOwner, path)) {
-      return no(refusal('THROTTLED', `Cannot create ${path}: the session has too many ephemeral znodes`, path));
-    }
-    const parentCreates = nextCreates(parent.creates);
-    const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates } as const;
-    const lifetime = lifetimeFor(op);
-    return { body: lifetime === undefined ? body : { ...body, lifetime } };
-  }
-
-  #delete(path: string, expectedVersion: number | undefined): Decision {
-    if (this.#speculation.znode(parentOf(path)) === undefined) {
-      return no(refusal('NO_NODE', `Cannot delete ${path}: its parent does not exist`, path));
-    }
+  #guardFault(action: string, { path, czxid }: Guard): Refusal | undefined {
     const znode = this.#speculation.znode(path);
-    if (znode === undefined) return no(refusal('NO_NODE', `Cannot delete ${path}: it does not exist`, path));
-    const mismatch = versionMismatch('delete', path, znode, expectedVersion);
-    if (mismatch !== undefined) return no(mismatch);
-    if (znode.childCount > 0) {
-      return no(refusal('NOT_EMPTY', `Cannot delete ${path}: it has ${znode.childCount} children`, path));
-    }
-    return { body: { kind: 'delete', path } };
+    if (znode?.czxid === czxid) return undefined;
+    const now = znode === undefined ? 'is no more' : `was made anew at ${formatZxid(znode.czxid)}`;
+    return refusal('GUARD_FAILED', `Cannot ${action}: its guard ${path} of ${formatZxid(czxid)} ${now}`, path);
   }
 
-  #createSession(session: SessionId, timeoutMs: number, token: Uint8Array): Decision {
+  #decideWrite(op: WriteOp, session: SessionId): Decision<TxnBody> {
+    const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path);
+    if (op.kind !== 'multi') return decide({ view: this.#speculation, session, hasRoom }, op);
+    return this.#decideMulti(op, session);
+  }
+
+  /** All parts, each against what those before it leave; or the first that fails, with nothing kept of the others. */
+  #decideMulti(op: MultiOp, session: SessionId): Decision<TxnBody> {
+    const view = new Draft(this.#speculation);
+    let bornBytes = 0;
+    const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path, bornBytes);
+    const parts: TxnPart[] = [];
+    for (const [part, partOp] of op.parts.entries()) {
+      const fault = opFault(partOp, session);
+      const decision: Decision<TxnPart> = fault === undefined ? decide({ view, session, hasRoom }, partOp) : no(fault);
+      if ('refusal' in decision) return { refusal: { ...decision.refusal, part } };
+      const { body } = decision;
+      view.add(body);
+      if (body.kind === 'create' && body.ephemeralOwner !== NO_SESSION) bornBytes += ephemeralCost(body.path);
+      parts.push(body);
+    }
+    return { body: { kind: 'multi', parts } };
+  }
+
+  #createSession(session: SessionId, timeoutMs: number, token: Uint8Array): Decision<TxnBody> {
     if (!isSession(session) || this.#speculation.session(session) !== undefined) {
       // Ids come from a clock and a counter of one run; should two ever meet, asking again gives another id.
       return no(refusal('UNAVAILABLE', `Cannot open session ${formatSessionId(session)}: the id is taken`));
@@ -224,21 +204,6 @@ function numberOf({ op, session, numbered }: WriteRequest): Numbered | undefined
   return session === NO_SESSION || op.kind === 'createSession' || op.kind === 'closeSession' ? undefined : numbered;
 }
 
-function no(reason: Refusal): Decision {
+function no(reason: Refusal): Decision<never> {
   return { refusal: reason };
-}
-
-function lifetimeFor({ mode, ttlMs }: Extract<WriteOp, { kind: 'create' }>): Lifetime | undefined {
-  if (mode === 'container') return 'container';
-  return mode === 'ttl' && ttlMs !== undefined ? { ttlMs } : undefined;
-}
-
-function versionMismatch(
-  action: string,
-  path: string,
-  znode: ZnodeFacts,
-  expected: number | undefined,
-): Refusal | undefined {
-  if (expected === undefined || expected === znode.version) return undefined;
-  return refusal('BAD_VERSION', `Cannot ${action} ${path}: its version is ${znode.version}, not ${expected}`, path);
 }

@@ -7,6 +7,8 @@ export interface Refusal {
   readonly path: string | undefined;
   /** For people: sentence case, no final period, action and values. Never holds a session's token. */
   readonly message: string;
+  /** The part of a multi that it is about. */
+  readonly part?: number;
   /** Why this member takes nothing like it any more: see `OpFailure`. */
   readonly goElsewhere?: true;
 }
@@ -22,7 +24,8 @@ export function refusalForGood(message: string): Refusal {
 
 /** The answer that says so, at the position `zxid` of the history. */
 export function refused(reason: Refusal, zxid: Zxid): Answer {
-  const { code, path, message, goElsewhere } = reason;
+  const { code, path, message, part, goElsewhere } = reason;
   const result: OpFailure = { kind: 'error', code, path, message };
+  if (part !== undefined) return { zxid, result: { ...result, part } };
   return { zxid, result: goElsewhere === undefined ? result : { ...result, goElsewhere } };
 }

@@ -5,15 +5,8 @@
  */
 import { assert, formatZxid, NO_SESSION, parentOf, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
 import type { Results } from '../tree/results.ts';
-import type { Txn } from '../tree/txn.ts';
-
-/** What a check needs to know of a znode. */
-export interface ZnodeFacts {
-  readonly version: number;
-  readonly creates: number;
-  readonly childCount: number;
-  readonly ephemeralOwner: SessionId;
-}
+import type { Txn, TxnPart } from '../tree/txn.ts';
+import { effectsOf, type TreeView, type ZnodeFacts } from './effects.ts';
 
 /** What a check needs to know of a session in the tree. */
 export interface SessionFacts {
@@ -49,9 +42,7 @@ interface Touched {
   readonly session: SessionId;
 }
 
-const NEW_ZNODE = { version: 0, creates: 0, childCount: 0 };
-
-export class Speculation {
+export class Speculation implements TreeView {
   readonly #base: SpeculationBase;
   readonly #znodes = new Map<string, ZnodeChange>();
   readonly #sessions = new Map<SessionId, SessionChange>();
@@ -101,19 +92,16 @@ export class Speculation {
     const { body, session } = txn;
     switch (body.kind) {
       case 'create':
-        this.#create(zxid, body.path, body.ephemeralOwner, body.parentCreates);
-        return this.#touch(zxid, [body.path, parentOf(body.path)], NO_SESSION);
       case 'delete':
-        this.#delete(zxid, body.path);
-        return this.#touch(zxid, [body.path, parentOf(body.path)], NO_SESSION);
       case 'setData':
-        this.#znodes.set(body.path, { zxid, facts: { ...this.#existing(body.path), version: body.version } });
-        return this.#touch(zxid, [body.path], NO_SESSION);
+        return this.#touch(zxid, this.#change(zxid, body), NO_SESSION);
+      case 'multi':
+        return this.#touch(zxid, [...new Set(body.parts.flatMap((part) => this.#change(zxid, part)))], NO_SESSION);
       case 'createSession':
         this.#sessions.set(session, { zxid, opening: body });
         return this.#touch(zxid, [], session);
       case 'closeSession':
-        for (const path of body.paths) this.#delete(zxid, path);
+        for (const path of body.paths) this.#change(zxid, { kind: 'delete', path });
         this.#sessions.set(session, { zxid, opening: undefined });
         return this.#touch(zxid, [...body.paths, ...body.paths.map(parentOf)], session);
       case 'repeat':
@@ -138,31 +126,19 @@ export class Speculation {
     if (this.#sessions.get(touched.session)?.zxid === zxid) this.#sessions.delete(touched.session);
   }
 
-  #create(zxid: Zxid, path: string, ephemeralOwner: SessionId, parentCreates: number): void {
-    const parent = parentOf(path);
-    const before = this.#existing(parent);
-    const facts = { ...before, creates: parentCreates, childCount: before.childCount + 1 };
-    this.#znodes.set(parent, { zxid, facts });
-    this.#znodes.set(path, { zxid, facts: { ...NEW_ZNODE, ephemeralOwner } });
-    if (ephemeralOwner === NO_SESSION) return;
-    const born = this.#born.get(ephemeralOwner);
-    if (born === undefined) this.#born.set(ephemeralOwner, new Set([path]));
+  /** Returns the paths that it touches. */
+  #change(zxid: Zxid, part: TxnPart): string[] {
+    if (part.kind === 'delete') this.#unbear(this.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
+    const effects = effectsOf(this, part, zxid);
+    for (const { path, facts } of effects) this.#znodes.set(path, { zxid, facts });
+    if (part.kind === 'create' && part.ephemeralOwner !== NO_SESSION) this.#bear(part.ephemeralOwner, part.path);
+    return effects.map(({ path }) => path);
+  }
+
+  #bear(owner: SessionId, path: string): void {
+    const born = this.#born.get(owner);
+    if (born === undefined) this.#born.set(owner, new Set([path]));
     else born.add(path);
-  }
-
-  #delete(zxid: Zxid, path: string): void {
-    const parent = parentOf(path);
-    const before = this.#existing(parent);
-    this.#unbear(this.#existing(path).ephemeralOwner, path);
-    this.#znodes.set(parent, { zxid, facts: { ...before, childCount: before.childCount - 1 } });
-    this.#znodes.set(path, { zxid, facts: undefined });
-  }
-
-  #existing(path: string): ZnodeFacts {
-    const facts = this.znode(path);
-    assert(facts !== undefined, () => `P4: a txn was proposed for ${path}, which will not exist`);
-    const { version, creates, childCount, ephemeralOwner } = facts;
-    return { version, creates, childCount, ephemeralOwner };
   }
 
   #unbear(owner: SessionId, path: string): void {

@@ -4,6 +4,11 @@
  * A departure from ZooKeeper: a bad path is INVALID_ARGUMENT also when its parent does not exist.
  */
 import {
+  type CheckOp,
+  GUARDS_MAX,
+  type Guard,
+  MULTI_PARTS_MAX,
+  type MultiOp,
   NO_SESSION,
   type Op,
   PATH_BYTES_MAX,
@@ -23,11 +28,14 @@ const PROTECTED: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/q
 /** Stands for the ten digits that a sequential create appends: `/a/` is legal when `/a/0000000000` is. */
 const ANY_SUFFIX = '0000000000';
 
+/** What a part of a multi takes beside its path and data. */
+const PART_BYTES = 16;
+
 const INT32_MIN = -0x8000_0000;
 const INT32_MAX = 0x7fff_ffff;
 
 /** Why `op` of `session` can never succeed, or undefined when only the tree can tell. */
-export function opFault(op: Op, session: SessionId): Refusal | undefined {
+export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefined {
   switch (op.kind) {
     case 'create':
       if (op.mode === 'ephemeral' && session === NO_SESSION) {
@@ -46,6 +54,10 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
         versionRefusal(op.path, op.expectedVersion) ??
         sizeRefusal('set', op.path, op.data)
       );
+    case 'check':
+      return pathRefusal('check', op.path) ?? versionRefusal(op.path, op.expectedVersion);
+    case 'multi':
+      return multiRefusal(op);
     case 'exists':
     case 'getData':
     case 'getChildren':
@@ -65,6 +77,17 @@ export function opFault(op: Op, session: SessionId): Refusal | undefined {
   }
 }
 
+/** As a whole. The form of a part is judged in its turn, for a part before it may fail first. */
+function multiRefusal({ parts }: MultiOp): Refusal | undefined {
+  if (parts.length > MULTI_PARTS_MAX) {
+    return bad(undefined, `Cannot do a multi of ${parts.length} parts: at most ${MULTI_PARTS_MAX} are legal`);
+  }
+  let bytes = 0;
+  for (const op of parts) bytes += PART_BYTES + utf8Length(op.path) + ('data' in op ? (op.data?.length ?? 0) : 0);
+  if (bytes <= REQUEST_BYTES_MAX) return undefined;
+  return bad(undefined, `Cannot do a multi of ${bytes} bytes: at most ${REQUEST_BYTES_MAX} are legal`);
+}
+
 function modeRefusal({ path, mode, ttlMs, sequential }: Extract<Op, { kind: 'create' }>): Refusal | undefined {
   if (mode === 'container' && sequential) {
     return bad(path, `Cannot create ${shown(path)}: a container cannot be sequential`);
@@ -74,6 +97,18 @@ function modeRefusal({ path, mode, ttlMs, sequential }: Extract<Op, { kind: 'cre
   }
   if (ttlMs !== undefined && isTtl(ttlMs)) return undefined;
   return bad(path, `Cannot create ${shown(path)}: a TTL is from 1 to ${TTL_MAX_MS} ms, not ${ttlMs}`);
+}
+
+/** What is wrong with the form of the guards, or undefined. */
+export function guardsFault(guards: readonly Guard[]): Refusal | undefined {
+  if (guards.length > GUARDS_MAX) {
+    return bad(undefined, `Cannot take a write with ${guards.length} guards: at most ${GUARDS_MAX} are legal`);
+  }
+  for (const { path } of guards) {
+    const fault = pathRefusal('guard with', path);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 function pathRefusal(action: string, path: string, suffix = ''): Refusal | undefined {

@@ -1,4 +1,4 @@
-import { DecodeError, type SessionId } from '@quorate/protocol';
+import { DecodeError, type SessionId, type Zxid } from '@quorate/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -12,7 +12,7 @@ import {
 const path = fc.string({ maxLength: 40, unit: 'grapheme' });
 const data = fc.option(fc.uint8Array({ maxLength: 60 }), { nil: undefined });
 const version = fc.option(fc.integer(), { nil: undefined });
-const op: fc.Arbitrary<OrderedOp> = fc.oneof(
+const single = fc.oneof(
   fc.record({
     kind: fc.constant('create' as const),
     path,
@@ -30,6 +30,16 @@ const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('delete' as const), path, expectedVersion: version }),
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
+);
+const op: fc.Arbitrary<OrderedOp> = fc.oneof(
+  single,
+  fc.record({
+    kind: fc.constant('multi' as const),
+    parts: fc.array(
+      fc.oneof(single, fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version })),
+      { maxLength: 5 },
+    ),
+  }),
   fc.record({
     kind: fc.constant('createSession' as const),
     timeoutMs: fc.integer({ min: 1, max: 0x7fff_ffff }),
@@ -40,16 +50,18 @@ const op: fc.Arbitrary<OrderedOp> = fc.oneof(
 const numbered = fc
   .record({ request: fc.integer({ min: 1, max: 0xffff_ffff }), back: fc.nat(5_000) })
   .map(({ request, back }) => ({ request, acknowledged: Math.max(0, request - 1 - back) }));
-const bare: fc.Arbitrary<WriteRequest> = fc.record({
-  incarnation: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  seq: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
-  session: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map((id) => id as SessionId),
-  attached: fc.boolean(),
-  op,
-});
-const request = fc.oneof(
-  bare,
-  fc.tuple(bare, numbered).map(([made, number]): WriteRequest => ({ ...made, numbered: number })),
+const guard = fc.record({ path, czxid: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((zxid) => zxid as Zxid) });
+const request: fc.Arbitrary<WriteRequest> = fc.record(
+  {
+    guards: fc.array(guard, { minLength: 1, maxLength: 16 }),
+    numbered,
+    incarnation: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    seq: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
+    session: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map((id) => id as SessionId),
+    attached: fc.boolean(),
+    op,
+  },
+  { requiredKeys: ['incarnation', 'seq', 'session', 'attached', 'op'] },
 );
 
 const plain: WriteRequest = {

@@ -3,8 +3,9 @@
  * sid is not among them. Owned here: the layout and its checks; what a request means is `prepare.ts`'s.
  *
  * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · when numbered: request u32,
- * acknowledged u32 · then by kind:
- * create: path, data, with a TTL u48 ms · delete: path, version · setData: path, version, data · createSession: timeout u32, token.
+ * acknowledged u32 · when guarded: count u8, and path and czxid u64 of each · then by kind:
+ * create: path, data, with a TTL u48 ms · delete, check: path, version · setData: path, version, data · createSession: timeout u32,
+ * token · multi: count u32, then kind u8, flags u8 and so on of each part.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
 import {
@@ -13,12 +14,17 @@ import {
   type CloseSessionOp,
   type CreateMode,
   DecodeError,
+  GUARDS_MAX,
+  type Guard,
+  MULTI_PARTS_MAX,
+  type MultiPart,
   type Numbered,
   PATH_BYTES_MAX,
   REQUEST_BYTES_MAX,
   SESSION_TOKEN_BYTES,
   type SessionId,
   toSessionId,
+  toZxid,
   unreachable,
   utf8Length,
   type WriteOp,
@@ -46,9 +52,11 @@ export interface WriteRequest {
   /** The write's number in its session, for one that must happen once however often it comes. */
   readonly numbered?: Numbered | undefined;
   readonly op: OrderedOp;
+  /** Never empty. */
+  readonly guards?: readonly Guard[];
 }
 
-const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession'] as const;
+const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession', 'multi', 'check'] as const;
 const ATTACHED = 1;
 const EPHEMERAL = 2;
 const SEQUENTIAL = 4;
@@ -56,44 +64,65 @@ const HAS_VERSION = 8;
 const CONTAINER = 16;
 const TTL = 32;
 const NUMBERED = 64;
-const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL | NUMBERED;
+const GUARDED = 128;
+const FLAGS = ATTACHED | EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL | NUMBERED | GUARDED;
 const MODES = { ephemeral: EPHEMERAL, container: CONTAINER, ttl: TTL } as const;
+const PART_FLAGS = FLAGS & ~(ATTACHED | NUMBERED | GUARDED);
 const HEADER_BYTES = 22;
+const PART_BYTES = 16;
 const TIMEOUT_MAX = 0x7fff_ffff;
 const UPPER = 0x1_0000_0000;
 
 /** Bytes that `request` counts for in bounds; close to its encoded length, but cheap. */
-export function requestCost(request: WriteRequest): number {
-  const op = request.op;
-  const fixed = HEADER_BYTES + 64;
+export function requestCost({ op, guards }: WriteRequest): number {
+  const guarding = guards?.reduce((sum, { path }) => sum + PART_BYTES + path.length, 0) ?? 0;
+  return HEADER_BYTES + 64 + guarding + opCost(op);
+}
+
+function opCost(op: OrderedOp | MultiPart): number {
   switch (op.kind) {
     case 'create':
     case 'setData':
-      return fixed + op.path.length + (op.data?.length ?? 0);
+      return op.path.length + (op.data?.length ?? 0);
     case 'delete':
-      return fixed + op.path.length;
+    case 'check':
+      return op.path.length;
+    case 'multi':
+      return op.parts.reduce((sum, part) => sum + PART_BYTES + opCost(part), 0);
     case 'createSession':
     case 'closeSession':
-      return fixed;
+      return 0;
     default:
       return unreachable(op);
   }
 }
 
 export function encodeWriteRequest(request: WriteRequest): Uint8Array {
-  const { op } = request;
+  const { op, guards } = request;
   const writer = new ByteWriter(requestCost(request));
-  writer.u8(KINDS.indexOf(op.kind)).u8(flagsOf(request));
+  const numbering = request.numbered === undefined ? 0 : NUMBERED;
+  const envelope = (request.attached ? ATTACHED : 0) | numbering | (guards === undefined ? 0 : GUARDED);
+  writer.u8(KINDS.indexOf(op.kind)).u8(flagsOf(op) | envelope);
   u48(writer, request.incarnation);
   u48(writer, request.seq);
   writer.u64(request.session);
   if (request.numbered !== undefined) writer.u32(request.numbered.request).u32(request.numbered.acknowledged);
+  if (guards !== undefined) {
+    writer.u8(guards.length);
+    for (const { path, czxid } of guards) writer.string(path).u64(czxid);
+  }
+  writeOp(writer, op);
+  return writer.finish();
+}
+
+function writeOp(writer: ByteWriter, op: OrderedOp | MultiPart): void {
   switch (op.kind) {
     case 'create':
       writer.string(op.path).bytes(op.data);
       if (op.mode === 'ttl') u48(writer, op.ttlMs ?? 0);
       break;
     case 'delete':
+    case 'check':
       writer.string(op.path).i32(op.expectedVersion ?? 0);
       break;
     case 'setData':
@@ -101,6 +130,13 @@ export function encodeWriteRequest(request: WriteRequest): Uint8Array {
         .string(op.path)
         .i32(op.expectedVersion ?? 0)
         .bytes(op.data);
+      break;
+    case 'multi':
+      writer.u32(op.parts.length);
+      for (const part of op.parts) {
+        writer.u8(KINDS.indexOf(part.kind)).u8(flagsOf(part));
+        writeOp(writer, part);
+      }
       break;
     case 'createSession':
       writer.u32(op.timeoutMs).bytes(op.token);
@@ -110,7 +146,6 @@ export function encodeWriteRequest(request: WriteRequest): Uint8Array {
     default:
       unreachable(op);
   }
-  return writer.finish();
 }
 
 /** Reads what `encodeWriteRequest` wrote; data and token are views of `bytes`. Throws DecodeError on anything else. */
@@ -123,11 +158,13 @@ export function decodeWriteRequest(bytes: Uint8Array): WriteRequest {
   const incarnation = readU48(reader);
   const seq = readU48(reader);
   const session = toSessionId(reader.u64());
+  const attached = (flags & ATTACHED) !== 0;
   const numbered = (flags & NUMBERED) === 0 ? undefined : readNumbered(reader);
+  const guards = (flags & GUARDED) === 0 ? undefined : readGuards(reader);
   const op = readOp(reader, kind, flags);
   reader.end();
-  const request = { incarnation, seq, session, attached: (flags & ATTACHED) !== 0, op };
-  return numbered === undefined ? request : { ...request, numbered };
+  const request = { incarnation, seq, session, attached, op };
+  return { ...request, ...(numbered && { numbered }), ...(guards && { guards }) };
 }
 
 function readNumbered(reader: ByteReader): Numbered {
@@ -137,34 +174,38 @@ function readNumbered(reader: ByteReader): Numbered {
   return { request, acknowledged };
 }
 
-function flagsOf(request: WriteRequest): number {
-  const { op } = request;
-  let flags = (request.attached ? ATTACHED : 0) | (request.numbered === undefined ? 0 : NUMBERED);
-  if (op.kind === 'create') {
-    if (op.mode !== 'persistent') flags |= MODES[op.mode];
-    if (op.sequential) flags |= SEQUENTIAL;
-  } else if ((op.kind === 'delete' || op.kind === 'setData') && op.expectedVersion !== undefined) flags |= HAS_VERSION;
-  return flags;
+function readGuards(reader: ByteReader): readonly Guard[] {
+  const count = reader.u8();
+  if (count === 0 || count > GUARDS_MAX) throw new DecodeError(`A write request has ${count} guards`);
+  return Array.from({ length: count }, () => readGuard(reader));
 }
 
-function readOp(reader: ByteReader, kind: OrderedOp['kind'], flags: number): OrderedOp {
+function readGuard(reader: ByteReader): Guard {
+  const path = readPath(reader);
+  const czxid = reader.u64();
+  if (czxid >= 1n << 63n) throw new DecodeError(`A guard has ${czxid} in the place of a zxid`);
+  return { path, czxid: toZxid(czxid) };
+}
+
+function flagsOf(op: OrderedOp | MultiPart): number {
+  switch (op.kind) {
+    case 'create':
+      return (op.mode === 'persistent' ? 0 : MODES[op.mode]) | (op.sequential ? SEQUENTIAL : 0);
+    case 'delete':
+    case 'setData':
+    case 'check':
+      return op.expectedVersion === undefined ? 0 : HAS_VERSION;
+    default:
+      return 0;
+  }
+}
+
+function readOp(reader: ByteReader, kind: (typeof KINDS)[number], flags: number): OrderedOp {
   switch (kind) {
-    case 'create': {
-      const path = readPath(reader);
-      const data = readData(reader);
-      const mode = readMode(flags);
-      const op = { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 } as const;
-      return mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
-    }
-    case 'delete': {
-      const path = readPath(reader);
-      return { kind, path, expectedVersion: readVersion(reader, flags) };
-    }
-    case 'setData': {
-      const path = readPath(reader);
-      const expectedVersion = readVersion(reader, flags);
-      return { kind, path, data: readData(reader), expectedVersion };
-    }
+    case 'multi':
+      return { kind, parts: readParts(reader) };
+    case 'check':
+      throw new DecodeError('A check stands outside a multi');
     case 'createSession': {
       const timeoutMs = reader.u32();
       const token = reader.bytes();
@@ -174,6 +215,50 @@ function readOp(reader: ByteReader, kind: OrderedOp['kind'], flags: number): Ord
     }
     case 'closeSession':
       return { kind };
+    default:
+      return readPart(reader, kind, flags);
+  }
+}
+
+function readParts(reader: ByteReader): readonly MultiPart[] {
+  const count = reader.u32();
+  if (count > MULTI_PARTS_MAX)
+    throw new DecodeError(`A multi has ${count} parts, at most ${MULTI_PARTS_MAX} are legal`);
+  const parts: MultiPart[] = [];
+  for (let i = 0; i < count; i++) {
+    const kind = KINDS[reader.u8()];
+    const flags = reader.u8();
+    if (kind !== 'create' && kind !== 'delete' && kind !== 'setData' && kind !== 'check') {
+      throw new DecodeError(`A multi has a part of the kind ${kind}`);
+    }
+    if ((flags & ~PART_FLAGS) !== 0)
+      throw new DecodeError(`Unknown flags 0x${flags.toString(16)} in a part of a multi`);
+    parts.push(readPart(reader, kind, flags));
+  }
+  return parts;
+}
+
+function readPart<K extends MultiPart['kind']>(
+  reader: ByteReader,
+  kind: K,
+  flags: number,
+): Extract<MultiPart, { kind: K }>;
+function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): MultiPart {
+  const path = readPath(reader);
+  switch (kind) {
+    case 'create': {
+      const data = readData(reader);
+      const mode = readMode(flags);
+      const op = { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 } as const;
+      return mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
+    }
+    case 'delete':
+    case 'check':
+      return { kind, path, expectedVersion: readVersion(reader, flags) };
+    case 'setData': {
+      const expectedVersion = readVersion(reader, flags);
+      return { kind, path, data: readData(reader), expectedVersion };
+    }
     default:
       return unreachable(kind);
   }

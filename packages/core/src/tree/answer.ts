@@ -9,17 +9,19 @@ import {
   formatSessionId,
   type OpFailure,
   type OpResult,
+  type PartResult,
   type Stat,
   unreachable,
   type Zxid,
 } from '@quorate/protocol';
 import type { SessionTable } from './sessions.ts';
-import type { Txn, TxnBody } from './txn.ts';
+import type { TreeChange, Txn, TxnBody, TxnPart } from './txn.ts';
 
 /** The tree as far as an answer needs it. */
 export interface AnswerBase {
   readonly sessions: SessionTable;
   stat(path: string): Stat | undefined;
+  readonly partStats: readonly (Stat | undefined)[];
 }
 
 /** The answer to the write whose txn, at `zxid`, is the last that was applied to `tree`. */
@@ -34,23 +36,32 @@ export function answerOf(tree: AnswerBase, zxid: Zxid, { session, body }: Txn): 
 function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>): OpResult | OpFailure {
   switch (body.kind) {
     case 'create':
-      return { kind: 'create', path: body.path, stat: statOf(tree, body.path) };
     case 'setData':
-      return { kind: 'setData', stat: statOf(tree, body.path) };
     case 'delete':
-      return { kind: 'delete' };
+      return changeResult(body, tree.stat(body.path));
+    case 'multi':
+      return { kind: 'multi', results: body.parts.map((part, i) => partResult(part, tree.partStats[i])) };
     case 'closeSession':
     case 'createSession':
       return { kind: 'closeSession' };
     case 'error':
-      return { kind: 'error', code: body.code, path: body.path, message: body.message };
+      return failureOf(body);
     default:
       return unreachable(body);
   }
 }
 
-function statOf(tree: AnswerBase, path: string): Stat {
-  const stat = tree.stat(path);
-  assert(stat !== undefined, () => `P1: ${path} was written by the txn just applied and is not there`);
-  return stat;
+function failureOf({ code, path, message, part }: Extract<TxnBody, { kind: 'error' }>): OpFailure {
+  const failure: OpFailure = { kind: 'error', code, path, message };
+  return part === undefined ? failure : { ...failure, part };
+}
+
+function partResult(part: TxnPart, stat: Stat | undefined): PartResult {
+  return part.kind === 'check' ? { kind: 'check' } : changeResult(part, stat);
+}
+
+function changeResult(change: TreeChange, stat: Stat | undefined): Exclude<PartResult, { kind: 'check' }> {
+  if (change.kind === 'delete') return { kind: 'delete' };
+  assert(stat !== undefined, () => `P1: ${change.path} was written by the txn just applied and is not there`);
+  return change.kind === 'create' ? { kind: 'create', path: change.path, stat } : { kind: 'setData', stat };
 }

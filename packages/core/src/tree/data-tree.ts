@@ -30,7 +30,7 @@ import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
-import type { Txn, TxnBody } from './txn.ts';
+import type { Txn, TxnBody, TxnPart } from './txn.ts';
 import { StoredZnode, type Znode } from './znode.ts';
 
 /**
@@ -46,6 +46,7 @@ export class DataTree {
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
   #lastZxid: Zxid;
+  #partStats: readonly (Stat | undefined)[] = [];
   #changed: ChangeSink = () => undefined;
 
   /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
@@ -66,6 +67,11 @@ export class DataTree {
   /** From now on `sink` is told of every change, and nobody else. It must not change the tree. */
   report(sink: ChangeSink): void {
     this.#changed = sink;
+  }
+
+  /** Of the last multi applied: the stat of each part's znode right after that part; undefined where it left none. */
+  get partStats(): readonly (Stat | undefined)[] {
+    return this.#partStats;
   }
 
   /** Position of the last applied txn. */
@@ -136,13 +142,15 @@ export class DataTree {
     const { body } = txn;
     switch (body.kind) {
       case 'create':
-        this.#create(zxid, txn, body);
-        break;
       case 'delete':
-        this.#delete(zxid, body.path);
-        break;
       case 'setData':
-        this.#setData(zxid, txn, body);
+        this.#applyPart(zxid, txn, body);
+        break;
+      case 'multi':
+        this.#partStats = body.parts.map((part) => {
+          this.#applyPart(zxid, txn, part);
+          return part.kind === 'create' || part.kind === 'setData' ? this.stat(part.path) : undefined;
+        });
         break;
       case 'createSession':
         this.#createSession(zxid, txn, body);
@@ -158,6 +166,21 @@ export class DataTree {
     }
     this.#lastZxid = zxid;
     if (txn.numbered !== undefined) this.#keep(zxid, txn, txn.numbered);
+  }
+
+  #applyPart(zxid: Zxid, txn: Txn, part: TxnPart): void {
+    switch (part.kind) {
+      case 'create':
+        return this.#create(zxid, txn, part);
+      case 'delete':
+        return this.#delete(zxid, part.path);
+      case 'setData':
+        return this.#setData(zxid, txn, part);
+      case 'check':
+        return;
+      default:
+        unreachable(part);
+    }
   }
 
   /** One bounded step of a pass that holds each znode and session against its hash: see `scrub.ts`. */

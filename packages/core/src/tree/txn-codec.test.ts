@@ -12,7 +12,7 @@ const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const session = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(toSessionId);
 const below48 = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 
-const body: fc.Arbitrary<TxnBody> = fc.oneof(
+const change = fc.oneof(
   fc.record({ kind: fc.constant('create' as const), path: text, data, ephemeralOwner: session, parentCreates: int32 }),
   fc.record({
     kind: fc.constant('create' as const),
@@ -27,6 +27,14 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('delete' as const), path: text }),
   fc.record({ kind: fc.constant('setData' as const), path: text, data, version: int32 }),
+);
+
+const body: fc.Arbitrary<TxnBody> = fc.oneof(
+  change,
+  fc.record({
+    kind: fc.constant('multi' as const),
+    parts: fc.array(fc.oneof(change, fc.record({ kind: fc.constant('check' as const), path: text })), { maxLength: 5 }),
+  }),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: below48, token: bytes }),
   fc.record({ kind: fc.constant('closeSession' as const), paths: fc.array(text, { maxLength: 8 }) }),
   fc.record({ kind: fc.constant('repeat' as const), request: fc.integer({ min: 1, max: 0xffff_ffff }) }),
@@ -35,6 +43,13 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
     code: fc.constantFrom(...ERROR_CODES),
     path: fc.option(text, { nil: undefined }),
     message: text,
+  }),
+  fc.record({
+    kind: fc.constant('error' as const),
+    code: fc.constantFrom(...ERROR_CODES),
+    path: fc.constant(undefined),
+    message: text,
+    part: fc.nat(9_000),
   }),
 );
 

@@ -15,6 +15,8 @@
  * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration;           |
  * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
  * |                        | and a varint: TTL in ms                                                 |
+ * |                        | parts: varint count, then kind 1 and body each; part of an error:       |
+ * |                        | varint, index + 1 (0: none)                                             |
  */
 import {
   assert,
@@ -32,7 +34,7 @@ import {
   utf8Length,
 } from '@quorate/protocol';
 import { isTtl, type Lifetime } from './lifetime.ts';
-import type { Origin, Txn, TxnBody } from './txn.ts';
+import type { Origin, Txn, TxnBody, TxnPart } from './txn.ts';
 
 const FORMAT = 3;
 
@@ -48,7 +50,9 @@ const KIND = {
   closeSession: 5,
   error: 6,
   repeat: 7,
-} as const satisfies Record<TxnBody['kind'], number>;
+  multi: 8,
+  check: 9,
+} as const satisfies Record<TxnBody['kind'] | TxnPart['kind'], number>;
 
 /** What a created znode lives by. */
 const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
@@ -110,12 +114,13 @@ function readNumbered(reader: ByteReader): Numbered {
 }
 
 /** A guess from above for ASCII paths: the writer grows when it is wrong. */
-function sizeOf(body: TxnBody): number {
+function sizeOf(body: TxnBody | TxnPart): number {
+  if (body.kind === 'multi') return body.parts.reduce((sum, part) => sum + 16 + sizeOf(part), 0);
   const data = body.kind === 'create' || body.kind === 'setData' ? (body.data?.length ?? 0) : 0;
   return data + ('path' in body ? (body.path?.length ?? 0) : 0);
 }
 
-function writeBody(writer: ByteWriter, body: TxnBody): void {
+function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
   switch (body.kind) {
     case 'create':
       writeText(writer, body.path);
@@ -124,6 +129,7 @@ function writeBody(writer: ByteWriter, body: TxnBody): void {
       writer.i32(body.parentCreates);
       return;
     case 'delete':
+    case 'check':
       writeText(writer, body.path);
       return;
     case 'setData':
@@ -148,13 +154,21 @@ function writeBody(writer: ByteWriter, body: TxnBody): void {
       writer.u8(body.path === undefined ? 0 : 1);
       if (body.path !== undefined) writeText(writer, body.path);
       writeText(writer, body.message);
+      writer.varint(body.part === undefined ? 0 : body.part + 1);
+      return;
+    case 'multi':
+      writer.varint(body.parts.length);
+      for (const part of body.parts) {
+        writer.u8(KIND[part.kind]);
+        writeBody(writer, part);
+      }
       return;
     default:
       unreachable(body);
   }
 }
 
-function readBody(reader: ByteReader, kind: number): TxnBody {
+function readPart(reader: ByteReader, kind: number): TxnPart | undefined {
   switch (kind) {
     case KIND.create:
       return {
@@ -168,6 +182,31 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
       return { kind: 'delete', path: readText(reader) };
     case KIND.setData:
       return { kind: 'setData', path: readText(reader), data: readBytes(reader), version: reader.i32() };
+    case KIND.check:
+      return { kind: 'check', path: readText(reader) };
+    default:
+      return undefined;
+  }
+}
+
+function readParts(reader: ByteReader): readonly TxnPart[] {
+  const count = reader.varint();
+  const parts: TxnPart[] = [];
+  for (let i = 0; i < count; i++) {
+    const kind = reader.u8();
+    const part = readPart(reader, kind);
+    if (part === undefined) throw new DecodeError(`Txn has a part of the unknown kind ${kind}`);
+    parts.push(part);
+  }
+  return parts;
+}
+
+function readBody(reader: ByteReader, kind: number): TxnBody {
+  const change = readPart(reader, kind);
+  if (change !== undefined && change.kind !== 'check') return change;
+  switch (kind) {
+    case KIND.multi:
+      return { kind: 'multi', parts: readParts(reader) };
     case KIND.createSession:
       return { kind: 'createSession', timeoutMs: readBelow(reader, TWO_48, 'timeoutMs'), token: readToken(reader) };
     case KIND.closeSession:
@@ -194,7 +233,9 @@ function readError(reader: ByteReader): TxnBody {
   const code = errorCodeOfProto(proto);
   if (code === undefined) throw new DecodeError(`Txn has the unknown error code ${proto}`);
   const path = readFlag(reader) ? readText(reader) : undefined;
-  return { kind: 'error', code, path, message: readText(reader) };
+  const error = { kind: 'error', code, path, message: readText(reader) } as const;
+  const part = reader.varint();
+  return part === 0 ? error : { ...error, part: part - 1 };
 }
 
 function readPaths(reader: ByteReader): readonly string[] {

@@ -26,7 +26,8 @@ export interface Txn {
   readonly body: TxnBody;
 }
 
-export type TxnBody =
+/** What a txn does to one znode. */
+export type TreeChange =
   | {
       readonly kind: 'create';
       readonly path: string;
@@ -39,11 +40,31 @@ export type TxnBody =
       readonly parentCreates: number;
     }
   | { readonly kind: 'delete'; readonly path: string }
-  | { readonly kind: 'setData'; readonly path: string; readonly data: Uint8Array | undefined; readonly version: number }
+  | {
+      readonly kind: 'setData';
+      readonly path: string;
+      readonly data: Uint8Array | undefined;
+      readonly version: number;
+    };
+
+/** A part of a multi. A check that held changes nothing; it stands here so that parts and results have the same numbers. */
+export type TxnPart = TreeChange | { readonly kind: 'check'; readonly path: string };
+
+export type TxnBody =
+  | TreeChange
+  /** Applied in this order, at one zxid. */
+  | { readonly kind: 'multi'; readonly parts: readonly TxnPart[] }
   | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }
   /** Ends `session`; `paths` are its ephemerals at this point of the history, exactly. */
   | { readonly kind: 'closeSession'; readonly paths: readonly string[] }
   /** A numbered write that was asked for again: changes nothing, and is answered with what is kept of the first time. */
   | { readonly kind: 'repeat'; readonly request: number }
   /** A request that was refused: ordered like any other so that it is answered in its place. */
-  | { readonly kind: 'error'; readonly code: ErrorCode; readonly path: string | undefined; readonly message: string };
+  | {
+      readonly kind: 'error';
+      readonly code: ErrorCode;
+      readonly path: string | undefined;
+      readonly message: string;
+      /** The part of a multi that failed. */
+      readonly part?: number;
+    };

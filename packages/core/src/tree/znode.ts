@@ -14,6 +14,8 @@ export interface Znode {
   readonly path: string;
   /** Undefined is ZooKeeper's null, told apart from empty. The bytes may be the tree's own: never write to them. */
   readonly data: Uint8Array | undefined;
+  /** zxid of its create, which tells it from every other znode of that path. */
+  readonly czxid: Zxid;
   /** Count of data changes as clients see and state it. */
   readonly version: number;
   /** Count of creates of direct children, 32-bit signed with wrap: the number that the next sequential child gets. */

@@ -1,7 +1,7 @@
 /** The bytes of AttachRequest: the frames that a client sends. A frame is put together call by call in one ByteWriter. */
 import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
-import { FRAME_ITEMS_MAX } from '../limits.ts';
-import type { Op } from '../op.ts';
+import { FRAME_ITEMS_MAX, GUARDS_MAX } from '../limits.ts';
+import type { Guard, Op } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchCommand } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
@@ -15,12 +15,14 @@ import {
   LENGTH,
   readBytes,
   readMessageEnd,
+  readString,
   readTag,
   readZxid,
   skipField,
   writeBytes,
   writeFixed64,
   writeInt64,
+  writeString,
   writeUint,
 } from './wire.ts';
 
@@ -51,7 +53,15 @@ export function writeCall(writer: ByteWriter, call: FrameCall): void {
   writeUint(writer, 1, call.xid);
   writeUint(writer, 3, call.timeoutMs);
   writeUint(writer, 7, call.request ?? 0);
+  for (const guard of call.guards ?? []) writeGuard(writer, guard);
   writeOp(writer, call.op, call.linearizable);
+  writer.endPart(start);
+}
+
+function writeGuard(writer: ByteWriter, guard: Guard): void {
+  const start = beginMessage(writer, 6);
+  writeString(writer, 1, guard.path);
+  writeInt64(writer, 2, guard.czxid);
   writer.endPart(start);
 }
 
@@ -104,6 +114,7 @@ function readCall(reader: ByteReader): ReceivedCall {
   let op: Op | CallFault | undefined;
   let linearizable = false;
   let request = 0;
+  let guards: Guard[] | undefined;
   while (reader.offset < end) {
     const tag = readTag(reader);
     const kind = OP_OF_TAG.get(tag);
@@ -111,10 +122,31 @@ function readCall(reader: ByteReader): ReceivedCall {
     else if (tag === 8) xid = reader.varint();
     else if (tag === 24) timeoutMs = reader.varint();
     else if (tag === 56) request = reader.varint();
+    else if (tag === ((6 << 3) | LENGTH)) guards = withGuard(guards, readGuard(reader));
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
   op ??= { kind: 'fault', code: 'UNIMPLEMENTED', message: `Call ${xid} names no operation that is known here` };
   const call = { xid, timeoutMs, op, linearizable };
-  return request === 0 ? call : { ...call, request };
+  return { ...call, ...(request !== 0 && { request }), ...(guards && { guards }) };
+}
+
+/** One past the bound is kept, so that the call is refused for it. */
+function withGuard(guards: Guard[] = [], guard: Guard): Guard[] {
+  if (guards.length <= GUARDS_MAX) guards.push(guard);
+  return guards;
+}
+
+function readGuard(reader: ByteReader): Guard {
+  const end = readMessageEnd(reader);
+  let path = '';
+  let czxid = ZERO_ZXID;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH)) path = readString(reader);
+    else if (tag === 16) czxid = readZxid(reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { path, czxid };
 }

@@ -4,7 +4,7 @@
  * states the rules of the conversation.
  */
 import type { ErrorCode } from '../errors.ts';
-import type { Answer, Op } from '../op.ts';
+import type { Answer, Guard, Op } from '../op.ts';
 import type { SessionId, Sid } from '../session-id.ts';
 import type { WatchCommand, WatchNews } from '../watch.ts';
 import type { Zxid } from '../zxid.ts';
@@ -55,6 +55,8 @@ export interface FrameCall {
   /** 0 for the member's default. */
   readonly timeoutMs: number;
   readonly op: Op;
+  /** For writes: refused unless these znodes exist still. Undefined like none. */
+  readonly guards?: readonly Guard[] | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Number of a write in its session; absent or 0 for one that may be carried out again when it is sent again. */

@@ -5,7 +5,8 @@
 
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
-import { type CreateMode, isReadKind, type Op } from '../op.ts';
+import { MULTI_PARTS_MAX } from '../limits.ts';
+import { type CheckOp, type CreateMode, isReadKind, type MultiOp, type MultiPart, type Op } from '../op.ts';
 import type { CallFault } from './frame.ts';
 import {
   beginMessage,
@@ -39,6 +40,7 @@ export const OP_FIELDS = {
   closeSession: 17,
   getEphemerals: 24,
   getAllChildrenNumber: 25,
+  multi: 18,
 } as const satisfies Record<Op['kind'], number>;
 
 /** CreateMode numbers. */
@@ -57,9 +59,33 @@ const MODES = {
 
 const MODE_NAMES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'container', 'ttl'];
 
+/** Field number of each part of a multi in MultiPart, and of its result in MultiPartResult. */
+export const PART_FIELDS = { create: 1, delete: 2, setData: 3, check: 4 } as const satisfies Record<
+  MultiPart['kind'],
+  number
+>;
+
+const PART_OF_TAG: ReadonlyMap<number, MultiPart['kind']> = new Map(
+  Object.entries(PART_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as MultiPart['kind']]),
+);
+
 /** Writes the request of `op` as a member of the oneof in Call. */
 export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void {
   const start = beginMessage(writer, OP_FIELDS[op.kind]);
+  if (op.kind === 'multi') for (const part of op.parts) writePart(writer, part);
+  else writeFields(writer, op, linearizable);
+  writer.endPart(start);
+}
+
+function writePart(writer: ByteWriter, part: MultiPart): void {
+  const outer = beginMessage(writer, 1);
+  const start = beginMessage(writer, PART_FIELDS[part.kind]);
+  writeFields(writer, part, false);
+  writer.endPart(start);
+  writer.endPart(outer);
+}
+
+function writeFields(writer: ByteWriter, op: Exclude<Op, MultiOp> | CheckOp, linearizable: boolean): void {
   switch (op.kind) {
     case 'create':
       writeString(writer, 1, op.path);
@@ -74,6 +100,7 @@ export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void
       if (op.expectedVersion !== undefined) writeInt32Always(writer, 3, op.expectedVersion);
       break;
     case 'delete':
+    case 'check':
       writeString(writer, 1, op.path);
       if (op.expectedVersion !== undefined) writeInt32Always(writer, 2, op.expectedVersion);
       break;
@@ -93,8 +120,10 @@ export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void
     default:
       unreachable(op);
   }
-  writer.endPart(start);
 }
+
+/** Operations whose request is some of these fields. */
+type FieldsKind = Exclude<Op['kind'], 'multi'> | 'check';
 
 /** Every field that some request has; which of them count depends on the operation. */
 interface RequestFields {
@@ -109,11 +138,42 @@ interface RequestFields {
 
 /** Reads the request of the operation `kind`, whose tag has been read. Throws DecodeError. */
 export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFault; linearizable: boolean } {
+  if (kind === 'multi') return { op: readMulti(reader), linearizable: false };
   const fields = readFields(reader, kind);
   return { op: toOp(kind, fields), linearizable: fields.linearizable };
 }
 
-function readFields(reader: ByteReader, kind: Op['kind']): RequestFields {
+function readMulti(reader: ByteReader): MultiOp | CallFault {
+  const end = readMessageEnd(reader);
+  const parts: MultiPart[] = [];
+  let fault: CallFault | undefined;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag !== ((1 << 3) | LENGTH)) skipField(reader, tag);
+    else {
+      const part = readPart(reader, parts.length);
+      if (part.kind === 'fault') fault ??= part;
+      else if (parts.length <= MULTI_PARTS_MAX) parts.push(part);
+    }
+  }
+  checkMessageEnd(reader, end);
+  return fault ?? { kind: 'multi', parts };
+}
+
+function readPart(reader: ByteReader, index: number): MultiPart | CallFault {
+  const end = readMessageEnd(reader);
+  let part: MultiPart | CallFault | undefined;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    const kind = PART_OF_TAG.get(tag);
+    if (kind === undefined) skipField(reader, tag);
+    else part = toOp(kind, readFields(reader, kind));
+  }
+  checkMessageEnd(reader, end);
+  return part ?? { kind: 'fault', code: 'UNIMPLEMENTED', message: `Part ${index} is nothing that is known here` };
+}
+
+function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
   const end = readMessageEnd(reader);
   const fields: RequestFields = {
     path: '',
@@ -129,7 +189,7 @@ function readFields(reader: ByteReader, kind: Op['kind']): RequestFields {
   return fields;
 }
 
-function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields): void {
+function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields): void {
   const tag = readTag(reader);
   const isData = tag === ((2 << 3) | LENGTH) && (kind === 'create' || kind === 'setData');
   const second = tag === ((2 << 3) | VARINT);
@@ -140,12 +200,13 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: RequestFields):
   else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
   else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
   else if (third && kind === 'setData') fields.expectedVersion = readInt32(reader);
-  else if (second && kind === 'delete') fields.expectedVersion = readInt32(reader);
-  else if (second && isReadKind(kind)) fields.linearizable = readBool(reader);
+  else if (second && (kind === 'delete' || kind === 'check')) fields.expectedVersion = readInt32(reader);
+  else if (second && kind !== 'check' && isReadKind(kind)) fields.linearizable = readBool(reader);
   else skipField(reader, tag);
 }
 
-function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
+function toOp<K extends FieldsKind>(kind: K, fields: RequestFields): Extract<Op | CheckOp, { kind: K }> | CallFault;
+function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault {
   const { path, data, expectedVersion } = fields;
   switch (kind) {
     case 'create': {
@@ -160,6 +221,7 @@ function toOp(kind: Op['kind'], fields: RequestFields): Op | CallFault {
     case 'setData':
       return { kind, path, data, expectedVersion };
     case 'delete':
+    case 'check':
       return { kind, path, expectedVersion };
     case 'exists':
     case 'getData':

@@ -39,7 +39,7 @@ const session = fc.oneof(
 const ms = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const token = fc.uint8Array({ maxLength: 16 });
 
-const op: fc.Arbitrary<Op> = fc.oneof(
+const single = fc.oneof(
   fc.record({
     kind: fc.constant('create' as const),
     path,
@@ -57,11 +57,24 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   }),
   fc.record({ kind: fc.constant('delete' as const), path, expectedVersion: version }),
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
+);
+
+const op: fc.Arbitrary<Op> = fc.oneof(
+  single,
+  fc.record({
+    kind: fc.constant('multi' as const),
+    parts: fc.array(
+      fc.oneof(single, fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version })),
+      { maxLength: 4 },
+    ),
+  }),
   fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const, 'getChildren' as const), path }),
   fc.record({ kind: fc.constantFrom('getAllChildrenNumber' as const, 'getEphemerals' as const), path }),
   fc.record({ kind: fc.constant('sync' as const), path }),
   fc.constant({ kind: 'closeSession' as const }),
 );
+
+const guards = fc.array(fc.record({ path, czxid: zxid }), { minLength: 1, maxLength: 16 });
 
 const call: fc.Arbitrary<FrameCall> = fc
   .record(
@@ -69,6 +82,7 @@ const call: fc.Arbitrary<FrameCall> = fc
       xid: uint32,
       timeoutMs: uint32,
       op,
+      guards,
       linearizable: fc.boolean(),
       request: fc.integer({ min: 1, max: 0xffff_ffff }),
     },
@@ -97,7 +111,22 @@ const failure = fc.record({
   message: fc.string(),
 });
 
+const partFailure = fc.record({
+  kind: fc.constant('error' as const),
+  code: fc.constantFrom(...ERROR_CODES),
+  path: fc.constant(undefined),
+  message: fc.string(),
+  part: fc.nat(9_000),
+});
+
+const partResult = fc.oneof(
+  fc.record({ kind: fc.constant('create' as const), path, stat }),
+  fc.record({ kind: fc.constant('setData' as const), stat }),
+  fc.record({ kind: fc.constantFrom('delete' as const, 'check' as const) }),
+);
+
 const result = fc.oneof(
+  fc.record({ kind: fc.constant('multi' as const), results: fc.array(partResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('create' as const), path, stat }),
   fc.record({ kind: fc.constantFrom('exists' as const, 'setData' as const), stat }),
   fc.record({ kind: fc.constant('getData' as const), data, stat }),
@@ -110,7 +139,7 @@ const result = fc.oneof(
 );
 
 const reply = fc
-  .record({ xid: uint32, zxid, result: fc.oneof(result, failure) })
+  .record({ xid: uint32, zxid, result: fc.oneof(result, failure, partFailure) })
   .map(({ xid, ...answer }) => ({ xid, answer: answer as Answer }));
 
 const clientHello: fc.Arbitrary<ClientHello> = fc.record({

@@ -5,10 +5,11 @@
 import { unreachable } from '../assert.ts';
 import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
-import type { Op, OpFailure, OpResult } from '../op.ts';
+import { MULTI_PARTS_MAX } from '../limits.ts';
+import type { Op, OpFailure, OpResult, PartResult } from '../op.ts';
 import type { Stat } from '../stat.ts';
 import { ZERO_ZXID, type Zxid } from '../zxid.ts';
-import { OP_FIELDS } from './op-codec.ts';
+import { OP_FIELDS, PART_FIELDS } from './op-codec.ts';
 import { readStat, writeStat } from './stat-codec.ts';
 import {
   beginMessage,
@@ -23,6 +24,7 @@ import {
   skipField,
   writeBytesAlways,
   writeInt32,
+  writeInt32Always,
   writeInt64,
   writeString,
   writeStringAlways,
@@ -54,6 +56,7 @@ export function writeErrorDetail(writer: ByteWriter, failure: Omit<OpFailure, 'k
   writeString(writer, 4, failure.message);
   writeUint(writer, 5, isOutcomeKnown(failure.code) ? OUTCOME_NOT_APPLIED : OUTCOME_UNKNOWN);
   writeInt64(writer, 6, zxid);
+  if (failure.part !== undefined) writeInt32Always(writer, 7, failure.part);
 }
 
 /** Reads the fields of an ErrorDetail up to `end`. A code that this build does not know becomes INTERNAL. */
@@ -62,20 +65,37 @@ export function readErrorDetail(reader: ByteReader, end: number): { failure: OpF
   let path: string | undefined;
   let message = '';
   let zxid = ZERO_ZXID;
+  let part: number | undefined;
   while (reader.offset < end) {
     const tag = readTag(reader);
     if (tag === 8) proto = readInt32(reader);
     else if (tag === ((3 << 3) | LENGTH)) path = readString(reader);
     else if (tag === ((4 << 3) | LENGTH)) message = readString(reader);
     else if (tag === 48) zxid = readZxid(reader);
+    else if (tag === 56) part = reader.varint();
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
-  return { failure: { kind: 'error', code: errorCodeOfProto(proto) ?? 'INTERNAL', path, message }, zxid };
+  const failure: OpFailure = { kind: 'error', code: errorCodeOfProto(proto) ?? 'INTERNAL', path, message };
+  return { failure: part === undefined ? failure : { ...failure, part }, zxid };
 }
 
 function writeSuccess(writer: ByteWriter, result: OpResult): void {
   const start = beginMessage(writer, OP_FIELDS[result.kind]);
+  if (result.kind === 'multi') for (const part of result.results) writePartResult(writer, part);
+  else writeFields(writer, result);
+  writer.endPart(start);
+}
+
+function writePartResult(writer: ByteWriter, result: PartResult): void {
+  const outer = beginMessage(writer, 1);
+  const start = beginMessage(writer, PART_FIELDS[result.kind]);
+  writeFields(writer, result);
+  writer.endPart(start);
+  writer.endPart(outer);
+}
+
+function writeFields(writer: ByteWriter, result: Exclude<OpResult, { kind: 'multi' }> | PartResult): void {
   switch (result.kind) {
     case 'create':
       writeString(writer, 1, result.path);
@@ -103,12 +123,12 @@ function writeSuccess(writer: ByteWriter, result: OpResult): void {
       writeString(writer, 1, result.path);
       break;
     case 'delete':
+    case 'check':
     case 'closeSession':
       break;
     default:
       unreachable(result);
   }
-  writer.endPart(start);
 }
 
 /** Every field that some response has; which of them count depends on the operation. */
@@ -123,11 +143,50 @@ interface ResponseFields {
 
 /** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
 export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
+  if (kind === 'multi') return { kind, results: readPartResults(reader) };
+  return toResult(kind, readFields(reader, kind));
+}
+
+function readPartResults(reader: ByteReader): readonly PartResult[] {
+  const end = readMessageEnd(reader);
+  const results: PartResult[] = [];
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag !== ((1 << 3) | LENGTH)) skipField(reader, tag);
+    else if (results.length < MULTI_PARTS_MAX) results.push(readPartResult(reader));
+    else throw new DecodeError(`A multi response has more than ${MULTI_PARTS_MAX} results`);
+  }
+  checkMessageEnd(reader, end);
+  return results;
+}
+
+function readPartResult(reader: ByteReader): PartResult {
+  const end = readMessageEnd(reader);
+  let result: PartResult | undefined;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((PART_FIELDS.create << 3) | LENGTH)) result = toCreateResult(readFields(reader, 'create'));
+    else if (tag === ((PART_FIELDS.setData << 3) | LENGTH)) result = toSetDataResult(readFields(reader, 'setData'));
+    else if (tag === ((PART_FIELDS.delete << 3) | LENGTH)) result = emptyResult('delete', reader);
+    else if (tag === ((PART_FIELDS.check << 3) | LENGTH)) result = emptyResult('check', reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  if (result === undefined) throw new DecodeError('A part of a multi response has no result that is known here');
+  return result;
+}
+
+function emptyResult<K extends 'delete' | 'check'>(kind: K, reader: ByteReader): { readonly kind: K } {
+  readFields(reader, 'delete');
+  return { kind };
+}
+
+function readFields(reader: ByteReader, kind: Op['kind']): ResponseFields {
   const end = readMessageEnd(reader);
   const fields: ResponseFields = { path: '', data: undefined, names: [], total: 0, stat: undefined };
   while (reader.offset < end) readField(reader, kind, fields);
   checkMessageEnd(reader, end);
-  return toResult(kind, fields);
+  return fields;
 }
 
 function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields): void {
@@ -144,12 +203,20 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields)
   } else skipField(reader, tag);
 }
 
-function toResult(kind: Op['kind'], fields: ResponseFields): OpResult | OpFailure {
+function toCreateResult(fields: ResponseFields): Extract<PartResult, { kind: 'create' }> {
+  return { kind: 'create', path: fields.path, stat: statOf('create', fields) };
+}
+
+function toSetDataResult(fields: ResponseFields): Extract<PartResult, { kind: 'setData' }> {
+  return { kind: 'setData', stat: statOf('setData', fields) };
+}
+
+function toResult(kind: Exclude<Op['kind'], 'multi'>, fields: ResponseFields): OpResult | OpFailure {
   switch (kind) {
     case 'create':
-      return { kind, path: fields.path, stat: statOf(kind, fields) };
+      return toCreateResult(fields);
     case 'setData':
-      return { kind, stat: statOf(kind, fields) };
+      return toSetDataResult(fields);
     case 'exists':
       if (fields.stat !== undefined) return { kind, stat: fields.stat };
       return { kind: 'error', code: 'NO_NODE', path: undefined, message: 'The znode does not exist' };

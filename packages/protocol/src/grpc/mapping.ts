@@ -7,14 +7,29 @@ import { unreachable } from '../assert.ts';
 import { ERRORS } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
-import type { Answer, CreateMode, Op, OpFailure, OpResult, ReadOp } from '../op.ts';
+import type {
+  Answer,
+  CreateMode,
+  Guard,
+  MultiPart,
+  Op,
+  OpFailure,
+  OpResult,
+  PartResult,
+  ReadOp,
+  SingleWriteOp,
+} from '../op.ts';
 import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
-import { toZxid, type Zxid } from '../zxid.ts';
+import { toZxid, ZERO_ZXID, type Zxid } from '../zxid.ts';
 import type {
   WireCreateRequest,
   WireDeleteRequest,
   WireEphemeralsRequest,
+  WireGuard,
+  WireMultiPart,
+  WireMultiPartResult,
+  WireMultiRequest,
   WireReadRequest,
   WireSession,
   WireSetDataRequest,
@@ -34,6 +49,7 @@ export interface UnaryCall {
   readonly op: Op | CallFault;
   readonly linearizable: boolean;
   readonly session: SessionProof | undefined;
+  readonly guards: readonly Guard[];
 }
 
 /** What a failed unary call ends with. */
@@ -46,23 +62,26 @@ export interface UnaryFailure {
   readonly detail: Uint8Array;
 }
 
+/** A call that no session and no guard is named for. */
+const UNBOUND = { session: null, guards: [] };
+
 /** From each method of ZnodeService to the call that it makes. Keys are the method names of the protos. */
 export const ZNODE_CALLS = {
-  Create: (request: WireCreateRequest): UnaryCall => writeCall(toCreate(request), request.session),
-  Delete: ({ path, expectedVersion, session }: WireDeleteRequest): UnaryCall =>
-    writeCall({ kind: 'delete', path, expectedVersion }, session),
+  Create: (request: WireCreateRequest): UnaryCall => writeCall(toCreate(request), request),
+  Delete: (request: WireDeleteRequest): UnaryCall => writeCall(toDelete(request), request),
   Exists: (request: WireReadRequest): UnaryCall => readCall('exists', request),
   GetData: (request: WireReadRequest): UnaryCall => readCall('getData', request),
-  SetData: ({ path, data, expectedVersion, session }: WireSetDataRequest): UnaryCall =>
-    writeCall({ kind: 'setData', path, data, expectedVersion }, session),
+  SetData: (request: WireSetDataRequest): UnaryCall => writeCall(toSetData(request), request),
   GetChildren: (request: WireReadRequest): UnaryCall => readCall('getChildren', request),
   GetEphemerals: ({ pathPrefix, linearizable, session }: WireEphemeralsRequest): UnaryCall => ({
     op: { kind: 'getEphemerals', path: pathPrefix },
     linearizable,
     session: toSessionProof(session),
+    guards: NO_GUARDS,
   }),
   GetAllChildrenNumber: (request: WireReadRequest): UnaryCall => readCall('getAllChildrenNumber', request),
-  Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, null),
+  Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, UNBOUND),
+  Multi: (request: WireMultiRequest): UnaryCall => writeCall(toMulti(request), request),
 } as const;
 
 /** Name of a method of ZnodeService. */
@@ -111,12 +130,57 @@ export function toStat(stat: WireStat): Stat {
   };
 }
 
-function writeCall(op: Op | CallFault, session: WireSession | null): UnaryCall {
-  return { op, linearizable: false, session: toSessionProof(session) };
+/** What a write may be bound to. */
+interface Bound {
+  readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
+}
+
+const NO_GUARDS: readonly Guard[] = [];
+
+function writeCall(op: Op | CallFault, { session, guards }: Bound): UnaryCall {
+  const negative = guards.find(({ czxid }) => czxid < 0n);
+  if (negative !== undefined) {
+    const message = `The guard ${negative.path} has ${negative.czxid} in the place of a zxid`;
+    return writeCall({ kind: 'fault', code: 'INVALID_ARGUMENT', message }, { session, guards: [] });
+  }
+  const wanted = guards.map(({ path, czxid }) => ({ path, czxid: toZxid(czxid) }));
+  return { op, linearizable: false, session: toSessionProof(session), guards: wanted };
+}
+
+function toDelete({ path, expectedVersion }: WireDeleteRequest): SingleWriteOp {
+  return { kind: 'delete', path, expectedVersion };
+}
+
+function toSetData({ path, data, expectedVersion }: WireSetDataRequest): SingleWriteOp {
+  return { kind: 'setData', path, data, expectedVersion };
+}
+
+function toMulti({ parts: wanted }: WireMultiRequest): Op | CallFault {
+  const parts: MultiPart[] = [];
+  for (const [index, wire] of wanted.entries()) {
+    const part = toPart(wire, index);
+    if (part.kind === 'fault') return part;
+    parts.push(part);
+  }
+  return { kind: 'multi', parts };
+}
+
+function toPart(wire: WireMultiPart, index: number): MultiPart | CallFault {
+  if (wire.create) return toCreate(wire.create);
+  if (wire.delete) return toDelete(wire.delete);
+  if (wire.setData) return toSetData(wire.setData);
+  if (wire.check) return { kind: 'check', path: wire.check.path, expectedVersion: wire.check.expectedVersion };
+  return { kind: 'fault', code: 'UNIMPLEMENTED', message: `Part ${index} is nothing that is known here` };
 }
 
 function readCall(kind: Exclude<ReadOp['kind'], 'getEphemerals'>, request: WireReadRequest): UnaryCall {
-  return { op: { kind, path: request.path }, linearizable: request.linearizable, session: undefined };
+  return {
+    op: { kind, path: request.path },
+    linearizable: request.linearizable,
+    session: undefined,
+    guards: NO_GUARDS,
+  };
 }
 
 const MODES = new Map<string | number, CreateMode>([
@@ -127,7 +191,7 @@ const MODES = new Map<string | number, CreateMode>([
   ['CREATE_MODE_TTL', 'ttl'],
 ]);
 
-function toCreate(request: WireCreateRequest): Op | CallFault {
+function toCreate(request: WireCreateRequest): SingleWriteOp | CallFault {
   const { path, data, sequential } = request;
   const mode = MODES.get(request.mode);
   if (mode === undefined) {
@@ -138,6 +202,21 @@ function toCreate(request: WireCreateRequest): Op | CallFault {
   // Exact where it matters: what is past 2^53 is far past the longest TTL either way.
   const ttlMs = Number(request.ttlMs ?? 0n);
   return mode === 'ttl' || ttlMs !== 0 ? { ...op, ttlMs } : op;
+}
+
+function toPartResult(result: PartResult): WireMultiPartResult {
+  switch (result.kind) {
+    case 'create':
+      return { create: { path: result.path, stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
+    case 'setData':
+      return { setData: { stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
+    case 'delete':
+      return { delete: { zxid: ZERO_ZXID } };
+    case 'check':
+      return { check: {} };
+    default:
+      return unreachable(result);
+  }
 }
 
 function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
@@ -157,6 +236,8 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
       return { paths: result.paths, zxid };
     case 'getAllChildrenNumber':
       return { total: result.total, zxid };
+    case 'multi':
+      return { results: result.results.map(toPartResult), zxid };
     case 'sync':
       return { path: result.path, zxid };
     case 'delete':

@@ -23,6 +23,11 @@ export interface WireStat {
   readonly numChildren: number;
 }
 
+export interface WireGuard {
+  readonly path: string;
+  readonly czxid: bigint;
+}
+
 export interface WireCreateRequest {
   readonly path: string;
   readonly data?: Uint8Array;
@@ -31,12 +36,14 @@ export interface WireCreateRequest {
   readonly sequential: boolean;
   readonly session: WireSession | null;
   readonly ttlMs: bigint;
+  readonly guards: readonly WireGuard[];
 }
 
 export interface WireDeleteRequest {
   readonly path: string;
   readonly expectedVersion?: number;
   readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
 }
 
 export interface WireSetDataRequest {
@@ -44,6 +51,35 @@ export interface WireSetDataRequest {
   readonly data?: Uint8Array;
   readonly expectedVersion?: number;
   readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
+}
+
+export interface WireCheckRequest {
+  readonly path: string;
+  readonly expectedVersion?: number;
+}
+
+/** `op` names the field that is there. */
+export interface WireMultiPart {
+  readonly op?: string;
+  readonly create?: WireCreateRequest | null;
+  readonly delete?: WireDeleteRequest | null;
+  readonly setData?: WireSetDataRequest | null;
+  readonly check?: WireCheckRequest | null;
+}
+
+export interface WireMultiRequest {
+  readonly parts: readonly WireMultiPart[];
+  readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
+}
+
+/** One field at most is there. */
+export interface WireMultiPartResult {
+  readonly create?: { readonly path: string; readonly stat: WireStat; readonly zxid: bigint };
+  readonly delete?: { readonly zxid: bigint };
+  readonly setData?: { readonly stat: WireStat; readonly zxid: bigint };
+  readonly check?: object;
 }
 
 /** ExistsRequest, GetDataRequest, GetChildrenRequest. */
@@ -70,6 +106,7 @@ export interface WireZnodeResponse {
   readonly paths?: readonly string[];
   readonly total?: number;
   readonly stat?: WireStat | null;
+  readonly results?: readonly WireMultiPartResult[];
   readonly zxid: bigint;
 }
 

@@ -1,6 +1,8 @@
 /** Short ways to write histories of clients by hand, for the tests of the linearizability checker. */
-import type { ErrorCode, Op } from '@quorate/protocol';
+import type { Op as AnyOp, ErrorCode, MultiOp } from '@quorate/protocol';
 import type { HistoryCall, SeenResult } from './history.ts';
+
+type Op = Exclude<AnyOp, MultiOp>;
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

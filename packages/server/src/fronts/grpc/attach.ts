@@ -186,7 +186,7 @@ class AttachStream implements Attachment {
     this.#core.answered(this);
   }
 
-  #call({ xid, timeoutMs, op, linearizable, request = 0 }: ReceivedCall, acknowledged: number): void {
+  #call({ xid, timeoutMs, op, guards, linearizable, request = 0 }: ReceivedCall, acknowledged: number): void {
     if (op.kind === 'fault') {
       this.#replies.addFault(xid, op);
       return;
@@ -201,6 +201,7 @@ class AttachStream implements Attachment {
         attachment: this.#number,
         token: undefined,
         op,
+        guards,
         linearizable,
         numbered: request === 0 ? undefined : { request, acknowledged },
         deadlineMs: deadlineAfter(timeoutMs),

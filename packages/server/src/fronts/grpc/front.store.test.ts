@@ -36,6 +36,57 @@ function sessions<R>(method: string, request: object): Promise<R> {
   return call<R>(standalone.client(), SESSIONS, method, request);
 }
 
+describe('several changes in one call', () => {
+  interface Made {
+    readonly results: readonly { readonly create?: { readonly path: string; readonly stat: Stat } }[];
+    readonly zxid: bigint;
+  }
+
+  it('take effect at one zxid, with a result for each part; a failure names its part and leaves nothing', async () => {
+    const parts = [
+      { create: { path: '/multi', data: Buffer.from('x') } },
+      { create: { path: '/multi/s-', mode: 'CREATE_MODE_PERSISTENT', sequential: true } },
+      { check: { path: '/multi', expectedVersion: 0 } },
+      { setData: { path: '/multi', data: Buffer.from('y'), expectedVersion: 0 } },
+    ];
+    const { results, zxid } = await znodes<Made>('Multi', { parts });
+    expect(results).toMatchObject([
+      { create: { path: '/multi', stat: { version: 0, czxid: zxid } } },
+      { create: { path: '/multi/s-0000000000', stat: { czxid: zxid } } },
+      { check: {} },
+      { setData: { stat: { version: 1, mzxid: zxid } } },
+    ]);
+    const failing = [{ create: { path: '/multi/x' } }, { delete: { path: '/multi/none' } }];
+    const error = await znodes('Multi', { parts: failing }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: status.NOT_FOUND });
+    expect(detailOf(error).failure).toMatchObject({ code: 'NO_NODE', path: '/multi/none', part: 1 });
+    await expect(znodes('Exists', { path: '/multi/x' })).resolves.toMatchObject({ stat: null });
+  });
+
+  it('with a part that is nothing known are UNIMPLEMENTED', async () => {
+    await expect(znodes('Multi', { parts: [{}] })).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+  });
+});
+
+describe('a guard on a unary write', () => {
+  it('lets it pass while that very znode exists, and has it refused afterwards', async () => {
+    const { stat } = await znodes<{ readonly stat: Stat }>('Create', { path: '/guard' });
+    const guards = [{ path: '/guard', czxid: stat.czxid }];
+    await expect(znodes('Create', { path: '/guarded', guards })).resolves.toMatchObject({ path: '/guarded' });
+    await expect(znodes('SetData', { path: '/guarded', guards })).resolves.toMatchObject({ stat: { version: 1 } });
+    await znodes('Delete', { path: '/guard' });
+    for (const method of ['SetData', 'Delete']) {
+      const error = await znodes(method, { path: '/guarded', guards }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: status.FAILED_PRECONDITION });
+      expect(detailOf(error).failure).toMatchObject({ code: 'GUARD_FAILED', path: '/guard' });
+    }
+    const negative = [{ path: '/guard', czxid: -1n }];
+    await expect(znodes('Delete', { path: '/guarded', guards: negative })).rejects.toMatchObject({
+      code: status.INVALID_ARGUMENT,
+    });
+  });
+});
+
 describe('unary calls', () => {
   it('a request that is no message is INVALID_ARGUMENT with MARSHALLING_ERROR, and the connection stays usable', async () => {
     const client = standalone.client();

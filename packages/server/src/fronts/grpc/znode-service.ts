@@ -22,7 +22,7 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
   const read = ZNODE_CALLS[method] as (request: never) => UnaryCall;
   return (call, callback) => {
     if (isRefused(core, callback)) return;
-    const { op, linearizable, session } = read(call.request as never);
+    const { op, linearizable, session, guards } = read(call.request as never);
     if (op.kind === 'fault') {
       failWith(callback, { code: op.code, path: undefined, message: op.message }, core.appliedZxid());
       return;
@@ -42,6 +42,7 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
         attachment: 0,
         token: session?.token,
         op,
+        guards,
         linearizable,
         deadlineMs: deadlineOf(call),
       },

@@ -1,0 +1,112 @@
+/**
+ * One change against the tree as it will be: what it becomes in the txn, or why not. First failure wins, in the order of reference
+ * §4.3: create: parent, suffix, full path, exists, ephemeral parent · delete: path, parent, znode, version, children ·
+ * setData, check: path, znode, version. Sessions, guards and what an operation is part of are `prepare.ts`'s.
+ */
+import { type MultiPart, NO_SESSION, parentOf, type SessionId, sequenceSuffix, unreachable } from '@quorate/protocol';
+import type { Lifetime } from '../tree/lifetime.ts';
+import type { TxnPart } from '../tree/txn.ts';
+import { nextCreates, nextVersion } from '../tree/znode.ts';
+import type { TreeView, ZnodeFacts } from './effects.ts';
+import { type Refusal, refusal } from './refusal.ts';
+
+/** What an operation becomes, or why not. */
+export type Decision<Body> = { readonly body: Body } | { readonly refusal: Refusal };
+
+/** What a change is decided against. */
+export interface Ground {
+  readonly view: TreeView;
+  /** The caller's session, or NO_SESSION. */
+  readonly session: SessionId;
+  /** True when the session may have one more ephemeral at `path`. */
+  readonly hasRoom: (path: string) => boolean;
+}
+
+type OpOf<K extends MultiPart['kind']> = Extract<MultiPart, { readonly kind: K }>;
+type PartOf<K extends TxnPart['kind']> = Extract<TxnPart, { readonly kind: K }>;
+
+/** A single operation becomes a change of the same kind; only a check is none. */
+export function decide<K extends MultiPart['kind']>(ground: Ground, op: OpOf<K>): Decision<PartOf<K>>;
+export function decide(ground: Ground, op: MultiPart): Decision<TxnPart> {
+  switch (op.kind) {
+    case 'create':
+      return decideCreate(ground, op);
+    case 'delete':
+      return decideDelete(ground, op);
+    case 'setData':
+      return decideSet(ground, op);
+    case 'check':
+      return decideCheck(ground, op);
+    default:
+      return unreachable(op);
+  }
+}
+
+function decideCreate({ view, session, hasRoom }: Ground, op: OpOf<'create'>): Decision<PartOf<'create'>> {
+  const parent = view.znode(parentOf(op.path));
+  if (parent === undefined) {
+    return no(refusal('NO_NODE', `Cannot create ${op.path}: its parent does not exist`, op.path));
+  }
+  // The count of creates before this one, whatever was deleted since: a number is never given twice (case C002).
+  const path = op.sequential ? op.path + sequenceSuffix(parent.creates) : op.path;
+  if (view.znode(path) !== undefined) return no(refusal('NODE_EXISTS', `Cannot create ${path}: it exists`, path));
+  if (parent.ephemeralOwner !== NO_SESSION) {
+    return no(refusal('NO_CHILDREN_FOR_EPHEMERALS', `Cannot create ${path}: its parent is ephemeral`, path));
+  }
+  const ephemeralOwner = op.mode === 'ephemeral' ? session : NO_SESSION;
+  if (ephemeralOwner !== NO_SESSION && !hasRoom(path)) {
+    return no(refusal('THROTTLED', `Cannot create ${path}: the session has too many ephemeral znodes`, path));
+  }
+  const parentCreates = nextCreates(parent.creates);
+  const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates } as const;
+  const lifetime = lifetimeFor(op);
+  return { body: lifetime === undefined ? body : { ...body, lifetime } };
+}
+
+function decideDelete({ view }: Ground, { path, expectedVersion }: OpOf<'delete'>): Decision<PartOf<'delete'>> {
+  if (view.znode(parentOf(path)) === undefined) {
+    return no(refusal('NO_NODE', `Cannot delete ${path}: its parent does not exist`, path));
+  }
+  const znode = view.znode(path);
+  if (znode === undefined) return no(refusal('NO_NODE', `Cannot delete ${path}: it does not exist`, path));
+  const mismatch = versionMismatch('delete', path, znode, expectedVersion);
+  if (mismatch !== undefined) return no(mismatch);
+  if (znode.childCount > 0) {
+    return no(refusal('NOT_EMPTY', `Cannot delete ${path}: it has ${znode.childCount} children`, path));
+  }
+  return { body: { kind: 'delete', path } };
+}
+
+function decideSet({ view }: Ground, { path, data, expectedVersion }: OpOf<'setData'>): Decision<PartOf<'setData'>> {
+  const znode = view.znode(path);
+  if (znode === undefined) return no(refusal('NO_NODE', `Cannot set ${path}: it does not exist`, path));
+  const mismatch = versionMismatch('set', path, znode, expectedVersion);
+  if (mismatch !== undefined) return no(mismatch);
+  return { body: { kind: 'setData', path, data, version: nextVersion(znode.version) } };
+}
+
+function decideCheck({ view }: Ground, { path, expectedVersion }: OpOf<'check'>): Decision<PartOf<'check'>> {
+  const znode = view.znode(path);
+  if (znode === undefined) return no(refusal('NO_NODE', `The check of ${path} failed: it does not exist`, path));
+  const mismatch = versionMismatch('check', path, znode, expectedVersion);
+  return mismatch === undefined ? { body: { kind: 'check', path } } : no(mismatch);
+}
+
+function no(reason: Refusal): { readonly refusal: Refusal } {
+  return { refusal: reason };
+}
+
+function lifetimeFor({ mode, ttlMs }: OpOf<'create'>): Lifetime | undefined {
+  if (mode === 'container') return 'container';
+  return mode === 'ttl' && ttlMs !== undefined ? { ttlMs } : undefined;
+}
+
+function versionMismatch(
+  action: string,
+  path: string,
+  znode: ZnodeFacts,
+  expected: number | undefined,
+): Refusal | undefined {
+  if (expected === undefined || expected === znode.version) return undefined;
+  return refusal('BAD_VERSION', `Cannot ${action} ${path}: its version is ${znode.version}, not ${expected}`, path);
+}

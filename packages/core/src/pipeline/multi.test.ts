@@ -1,0 +1,151 @@
+/** Several changes as one, and writes bound to a znode: against a leader's preparation and a real tree. */
+import {
+  MULTI_PARTS_MAX,
+  type MultiPart,
+  NO_SESSION,
+  REQUEST_BYTES_MAX,
+  type SessionId,
+  type Zxid,
+} from '@quorate/protocol';
+import { describe, expect, it } from 'vitest';
+import { create, set } from '../peer/words.fixture.ts';
+import type { TxnBody } from '../tree/txn.ts';
+import { PreparedTree } from './leader.fixture.ts';
+import { writeAnswer } from './reads.ts';
+import { opFault } from './validate.ts';
+
+const S = 11n as SessionId;
+const SEQUENTIAL = { sequential: true } as const;
+
+const multi = (...parts: readonly MultiPart[]) => ({ kind: 'multi', parts }) as const;
+const del = (path: string, expectedVersion?: number): MultiPart => ({ kind: 'delete', path, expectedVersion });
+const check = (path: string, expectedVersion?: number): MultiPart => ({ kind: 'check', path, expectedVersion });
+const setAt = (path: string, expectedVersion: number): MultiPart => ({ ...set(path, 'x'), expectedVersion });
+
+/** What failed, as `code at part`, or the paths of the parts. */
+function outcomeOf(body: TxnBody): string {
+  if (body.kind === 'error') return `${body.code} at ${body.part}`;
+  return body.kind === 'multi' ? body.parts.map(({ path }) => path).join() : body.kind;
+}
+
+describe('a multi', () => {
+  it('checks each part against what those before it leave', () => {
+    const prepared = new PreparedTree();
+    const made = multi(
+      create('/a'),
+      create('/a/b'),
+      create('/a/s-', '', SEQUENTIAL),
+      create('/a/s-', '', SEQUENTIAL),
+      setAt('/a', 0),
+      check('/a', 1),
+      del('/a/b'),
+    );
+    expect(outcomeOf(prepared.order(made))).toBe('/a,/a/b,/a/s-0000000001,/a/s-0000000002,/a,/a,/a/b');
+    prepared.apply();
+    expect(prepared.tree.children('/a')).toEqual(['s-0000000001', 's-0000000002']);
+    expect(prepared.tree.stat('/a')).toMatchObject({ version: 1, cversion: 4, numChildren: 2 });
+    expect(prepared.preparation.size).toBe(0);
+  });
+
+  it('fails as a whole by its first bad part, and nothing of it is left, numbers included (ZOOKEEPER-1624)', () => {
+    const prepared = new PreparedTree();
+    prepared.order(create('/s'));
+    const failing = multi(create('/s/a-', '', SEQUENTIAL), check('/s', 7), create('/nowhere/x'));
+    expect(outcomeOf(prepared.order(failing))).toBe('BAD_VERSION at 1');
+    expect(outcomeOf(prepared.order(multi(check('/gone'))))).toBe('NO_NODE at 0');
+    expect(outcomeOf(prepared.order(multi(create('/s/a-', '', SEQUENTIAL))))).toBe('/s/a-0000000000');
+    prepared.apply();
+    expect(prepared.tree.children('/s')).toEqual(['a-0000000000']);
+  });
+
+  it('may be empty', () => {
+    expect(outcomeOf(new PreparedTree().order(multi()))).toBe('');
+  });
+
+  it('is refused by form with the number of the part, and by count and size as a whole', () => {
+    const prepared = new PreparedTree();
+    const ephemeral = create('/e', '', { mode: 'ephemeral' });
+    expect(outcomeOf(prepared.order(multi(create('/a'), ephemeral)))).toBe('INVALID_ARGUMENT at 1');
+    expect(outcomeOf(prepared.order(multi(del('/none'), check('bad'))))).toBe('NO_NODE at 0');
+    expect(outcomeOf(prepared.order(multi(create('/a'), del('/zookeeper'))))).toBe('INVALID_ARGUMENT at 1');
+    const many = multi(...Array.from({ length: MULTI_PARTS_MAX + 1 }, () => check('/a')));
+    expect(opFault(many, NO_SESSION)).toMatchObject({ code: 'INVALID_ARGUMENT', path: undefined });
+    const half = create('/a', 'x'.repeat(REQUEST_BYTES_MAX / 2));
+    expect(opFault(multi(half), NO_SESSION)).toBeUndefined();
+    expect(opFault(multi(half, half), NO_SESSION)?.message).toMatch(/^Cannot do a multi of \d+ bytes/);
+  });
+
+  it('C022: the end of the session takes the ephemerals that it makes, and not those that it deletes again', () => {
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    const [one, two] = [create('/e1', '', { mode: 'ephemeral' }), create('/e2', '', { mode: 'ephemeral' })];
+    prepared.order(multi(one, two, del('/e1')), S);
+    const body = prepared.order({ kind: 'closeSession' }, S);
+    expect(body).toEqual({ kind: 'closeSession', paths: ['/e2'] });
+    prepared.apply();
+    expect(prepared.tree.stat('/e2')).toBeUndefined();
+  });
+
+  it('answers with the stat right after each part, all at one zxid', () => {
+    const prepared = new PreparedTree();
+    const txn = prepared.prepare(
+      multi(create('/a', 'one'), setAt('/a', 0), setAt('/a', 1), check('/a'), create('/a/b')),
+    );
+    const zxid = prepared.tree.lastZxid + 1n;
+    prepared.tree.apply(zxid as Zxid, txn);
+    const { result } = writeAnswer(prepared.tree, zxid as Zxid, txn);
+    expect(result).toMatchObject({
+      kind: 'multi',
+      results: [
+        { kind: 'create', path: '/a', stat: { version: 0, dataLength: 3, numChildren: 0, mzxid: zxid } },
+        { kind: 'setData', stat: { version: 1, dataLength: 1, numChildren: 0 } },
+        { kind: 'setData', stat: { version: 2, numChildren: 0, mzxid: zxid } },
+        { kind: 'check' },
+        { kind: 'create', path: '/a/b', stat: { czxid: zxid } },
+      ],
+    });
+  });
+});
+
+describe('a guard', () => {
+  it('holds while that very znode exists, in flight or applied', () => {
+    for (const isLate of [true, false]) {
+      const prepared = new PreparedTree();
+      const settle = (): void => {
+        if (!isLate) prepared.apply();
+      };
+      const lock = prepared.orderAt(create('/lock'));
+      settle();
+      expect(prepared.order(create('/a'), NO_SESSION, undefined, [{ path: '/lock', czxid: lock }]).kind).toBe('create');
+      prepared.order(del('/lock') as never);
+      settle();
+      const gone = prepared.order(set('/a', 'x'), NO_SESSION, undefined, [{ path: '/lock', czxid: lock }]);
+      expect(gone).toMatchObject({ code: 'GUARD_FAILED', path: '/lock' });
+      const again = prepared.orderAt(create('/lock'));
+      settle();
+      const stale = prepared.order(multi(set('/a', 'x')), NO_SESSION, undefined, [{ path: '/lock', czxid: lock }]);
+      expect(stale).toMatchObject({ code: 'GUARD_FAILED' });
+      const fresh = [{ path: '/lock', czxid: again }];
+      expect(prepared.order(multi(set('/a', 'x')), NO_SESSION, undefined, fresh).kind).toBe('multi');
+    }
+  });
+
+  it('must hold for all of several, and for the end of a session too', () => {
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    const [a, b] = [prepared.orderAt(create('/a')), prepared.orderAt(create('/b'))];
+    const wrong = [
+      { path: '/a', czxid: a },
+      { path: '/b', czxid: a },
+    ];
+    expect(prepared.order({ kind: 'closeSession' }, S, undefined, wrong)).toMatchObject({
+      code: 'GUARD_FAILED',
+      path: '/b',
+    });
+    const right = [
+      { path: '/a', czxid: a },
+      { path: '/b', czxid: b },
+    ];
+    expect(prepared.order({ kind: 'closeSession' }, S, undefined, right).kind).toBe('closeSession');
+  });
+});

@@ -1,0 +1,39 @@
+/** The model's multi: its parts one after another; the first that fails is named, and nothing of any is left. */
+import type { MultiPart, PartResult } from '@quorate/protocol';
+import {
+  type ModelOp,
+  ModelRefusal,
+  type ModelResult,
+  type Place,
+  type ReferenceModel,
+  requirePath,
+  requireVersion,
+} from './reference.ts';
+import * as simple from './simple-ops.ts';
+
+export const multi: ModelOp<'multi'> = (model, { parts }, place) => {
+  const results = parts.map((part, index) => {
+    try {
+      return carryOutPart(model, part, place);
+    } catch (error) {
+      if (!(error instanceof ModelRefusal)) throw error;
+      throw new ModelRefusal(error.failure.code, error.failure.path, index);
+    }
+  });
+  return { kind: 'multi', results: results as PartResult[] };
+};
+
+function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): ModelResult | { kind: 'check' } {
+  switch (part.kind) {
+    case 'create':
+      return simple.create(model, part, place);
+    case 'delete':
+      return simple.remove(model, part, place);
+    case 'setData':
+      return simple.setData(model, part, place);
+    case 'check':
+      requirePath(part.path);
+      requireVersion(part.path, model.existing(part.path), part.expectedVersion);
+      return { kind: 'check' };
+  }
+}
