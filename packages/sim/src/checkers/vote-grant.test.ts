@@ -43,3 +43,11 @@ test('a new ensemble forms without grants', () => {
   run(begun('unformed'), saved('held'), saved('held'));
   run({ kind: 'diskReplaced', sid: 3, how: 'it is new' }, begun('unformed'), saved('held'));
 });
+
+test('a leader that stood still may grant what was claimed of it before, which is no grant of the claim after it', () => {
+  const elsewhere = [sent(3, 2, { kind: 'voteClaim' }), sent(1, 2, { kind: 'pong', seq: 1 })];
+  const late = [begun('recovering'), claim, pong(2), elsewhere, grant].flat();
+  expect(() => run(lost, late, saved('held'))).toThrow('which nobody has granted');
+  run(lost, late, sent(2, 3, { kind: 'voteGrant', zxid: at(1) }), saved('held'));
+  run(lost, begun('recovering'), claim, pong(2), begun('recovering'), elsewhere.flat(), grant);
+});

@@ -9,8 +9,8 @@ import type { Ledger } from '../ledger.ts';
 import type { Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
 
+/** One member's claim with one leader. */
 interface Claim {
-  readonly leader: Sid;
   /** Voters that have answered the leader since. */
   readonly answered: Set<Sid>;
   isGranted: boolean;
@@ -20,7 +20,11 @@ export class VoteGrantChecker implements Checker {
   readonly name = 'vote-grant';
   readonly kinds = ['started', 'diskReplaced', 'sent', 'durable'] as const;
   readonly #rights = new Map<Sid, VoteRight>();
-  readonly #claims = new Map<Sid, Claim>();
+  /**
+   * Each member's claims, the newest last. A leader that stood still may grant one that its member has long made elsewhere: that is
+   * of no use to the member, and no wrong.
+   */
+  readonly #claims = new Map<Sid, Map<Sid, Claim>>();
   /** Members that have lost a disk with data on it, and do not hold the right again. */
   readonly #losers = new Set<Sid>();
 
@@ -46,15 +50,19 @@ export class VoteGrantChecker implements Checker {
 
   #sent({ from, to, message }: Extract<Observation, { kind: 'sent' }>, { voters }: Ledger): void {
     if (message.kind === 'voteClaim') {
-      this.#claims.set(from, { leader: to, answered: new Set([to]), isGranted: false });
+      const claims = this.#claims.get(from) ?? new Map<Sid, Claim>();
+      claims.delete(to);
+      claims.set(to, { answered: new Set([to]), isGranted: false });
+      this.#claims.set(from, claims);
     } else if (message.kind === 'pong') {
       if (!voters.includes(from)) return;
-      for (const [sid, claim] of this.#claims) if (claim.leader === to && sid !== from) claim.answered.add(from);
+      for (const [sid, claims] of this.#claims) if (sid !== from) claims.get(to)?.answered.add(from);
     } else if (message.kind === 'voteGrant') {
-      const claim = this.#claims.get(to);
+      const claim = this.#claims.get(to)?.get(from);
+      // One of an earlier run of the member: the right that it would write down is judged there.
       if (claim === undefined) return;
       const answered = [...claim.answered];
-      if (claim.leader !== from || answered.length <= voters.length / 2) {
+      if (answered.length <= voters.length / 2) {
         violated(
           this,
           `leader ${from} gives member ${to} its vote; [${answered.join()}] of ${voters.length} voters confirm it`,
@@ -69,7 +77,7 @@ export class VoteGrantChecker implements Checker {
     this.#rights.set(sid, right);
     if (right !== 'held' || before === 'held') return;
     const isForming = before === 'unformed' && !this.#losers.has(sid);
-    if (!isForming && this.#claims.get(sid)?.isGranted !== true) {
+    if (!isForming && [...(this.#claims.get(sid)?.values() ?? [])].at(-1)?.isGranted !== true) {
       violated(this, `member ${sid} has the right to vote on its disk (${before} before), which nobody has granted`);
     }
     this.#losers.delete(sid);
