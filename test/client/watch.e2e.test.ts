@@ -82,7 +82,7 @@ describe('a watch', () => {
     expect(() => client.watch('/')).toThrow('closed');
   });
 
-  it('misses nothing and gets nothing twice while the member that it is at is killed again and again', async () => {
+  it('C037: misses nothing and gets nothing twice while the member that it is at is killed again and again', async () => {
     await using writer = await clientOf(0, 1, 2);
     await using client = await clientOf(0, 1, 2);
     await writer.create('/kills');

@@ -9,7 +9,7 @@ import { refusal } from './refusal.ts';
 const SESSION = toSessionId(0x0100_0000_0000_0001n);
 
 describe('what a watch is told', () => {
-  it('the state in the order of a walk, then ready, then every change once, with stat and data', () => {
+  it('C029: the state in the order of a walk, then ready, then every change once, by its own path, with stat and data', () => {
     const stage = new FeedStage();
     const { script } = stage;
     for (const path of ['/a', '/a/y', '/a/x', '/a/x/1', '/ab']) script.create(path, utf8(path));
@@ -21,12 +21,15 @@ describe('what a watch is told', () => {
     script.create('/abc');
     script.create('/a/z');
     script.delete('/a/y');
+    script.setData('/a', utf8('root'));
+    script.setData('/ab', utf8('sibling'));
     stage.settle();
-    expect(reader.words.slice(5)).toEqual(['dataChanged /a/x', 'created /a/z', 'deleted /a/y']);
+    const changes = ['dataChanged /a/x', 'created /a/z', 'deleted /a/y', 'dataChanged /a'];
+    expect(reader.words.slice(5)).toEqual(changes);
     expect(reader.events[5]).toMatchObject({ zxid: zxidOf(6), stat: { version: 1, mzxid: zxidOf(6), dataLength: 3 } });
     expect(reader.events[5]?.data).toEqual(utf8('new'));
     expect(reader.events[7]?.stat).toBeUndefined();
-    expect(reader.told).toBe(zxidOf(9));
+    expect(reader.told).toBe(zxidOf(11));
   });
 
   it('one znode alone, which need not exist', () => {

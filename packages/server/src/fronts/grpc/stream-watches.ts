@@ -10,6 +10,9 @@ import type { CoreAccess } from './core-access.ts';
 /** Watches of a stream at a time; past it a new one is ended at once, THROTTLED. */
 const WATCHES_MAX = 1_024;
 
+/** A frame takes no other piece when it is this long, bytes: a piece is about as long at most, save for a single large value. */
+const FRAME_BYTES = 64 * 1024;
+
 interface StreamWatch {
   readonly watch: number;
   readonly spec: WatchSpec;
@@ -43,25 +46,30 @@ export class StreamWatches {
     return undefined;
   }
 
-  /** The next piece or last word, as a frame; undefined when none waits. */
+  /** The next pieces and last words, as a frame; undefined when none waits. */
   nextFrame(): Uint8Array | undefined {
-    const [watch] = this.#waiting;
-    if (watch === undefined) return undefined;
-    this.#waiting.delete(watch);
-    const { piece, end } = watch;
+    if (this.#waiting.size === 0) return undefined;
     const writer = new ByteWriter(512);
-    if (piece !== undefined) writeWatchNews(writer, watch.watch, piece, watch.spec.withValues);
-    if (end !== undefined) {
-      writeWatchEnded(writer, watch.watch, end);
-      this.#watches.delete(watch.watch);
+    for (const watch of this.#waiting) {
+      if (writer.length >= FRAME_BYTES) break;
+      this.#waiting.delete(watch);
+      this.#write(writer, watch);
     }
-    watch.piece = undefined;
     return writer.finish();
   }
 
   /** The stream is gone. */
   closeAll(): void {
     for (const watch of this.#watches.values()) this.#close(watch);
+  }
+
+  #write(writer: ByteWriter, watch: StreamWatch): void {
+    const { piece, end } = watch;
+    if (piece !== undefined) writeWatchNews(writer, watch.watch, piece, watch.spec.withValues);
+    watch.piece = undefined;
+    if (end === undefined) return;
+    writeWatchEnded(writer, watch.watch, end);
+    this.#watches.delete(watch.watch);
   }
 
   #begin(number: number, spec: WatchSpec): string | undefined {
