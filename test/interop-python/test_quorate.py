@@ -231,6 +231,40 @@ class EnsembleTest(unittest.TestCase):
             gone = member.znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
             self.assertFalse(gone.HasField('stat'))
 
+    def test_an_ephemeral_lives_as_long_as_its_session_is_kept_alive_at_any_member(self):
+        opened = self.members[0].sessions.Open(sessions.OpenRequest(session_timeout_ms=4000), timeout=TIMEOUT_S)
+        session, timeout_s = opened.session, opened.session_timeout_ms / 1000
+        path = '/kept-alive'
+        created = self.members[0].znodes.Create(
+            znodes.CreateRequest(path=path, mode=znodes.CREATE_MODE_EPHEMERAL, session=session), timeout=TIMEOUT_S)
+        watch = self.members[1].watches.Watch(
+            watches.WatchRequest(path=path, from_zxid=created.zxid - 1), timeout=4 * timeout_s + TIMEOUT_S)
+        begun = time.monotonic()
+        beats = 0
+
+        def twice_its_timeout_has_passed():
+            nonlocal beats
+            member = self.members[beats % len(self.members)]
+            member.sessions.KeepAlive(sessions.KeepAliveRequest(session=session), timeout=TIMEOUT_S)
+            beats += 1
+            return True if time.monotonic() > begun + 2 * timeout_s else None
+
+        until(3 * timeout_s, twice_its_timeout_has_passed)
+        there = self.members[2].znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+        self.assertEqual(there.stat.ephemeral_owner, session.id)
+        silent = time.monotonic()
+        deleted = next(event for response in watch for event in response.events
+                       if event.kind == watches.WATCH_EVENT_KIND_DELETED)
+        lived = time.monotonic() - silent
+        watch.cancel()
+        self.assertGreater(lived, timeout_s / 2)
+        self.assertEqual(deleted.path, path)
+        error, detail = error_of(lambda: self.members[0].sessions.KeepAlive(
+            sessions.KeepAliveRequest(session=session), timeout=TIMEOUT_S))
+        self.assertEqual(detail.code, errors.ERROR_CODE_SESSION_EXPIRED)
+        gone = self.members[0].znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+        self.assertFalse(gone.HasField('stat'))
+
     def test_a_watch_goes_on_at_the_next_member_from_where_it_was(self):
         path = '/watched'
         kinds = watches.WatchEventKind.Name
