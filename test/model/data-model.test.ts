@@ -11,7 +11,9 @@ const REACHED = [
   'create NO_CHILDREN_FOR_EPHEMERALS',
   ...['delete', 'delete NO_NODE', 'delete BAD_VERSION', 'delete NOT_EMPTY', 'delete INVALID_ARGUMENT'],
   ...['setData', 'setData NO_NODE', 'setData BAD_VERSION', 'setData SESSION_EXPIRED'],
+  ...['create OUT_OF_ORDER', 'delete OUT_OF_ORDER', 'setData OUT_OF_ORDER'],
   ...['multi', 'multi NO_NODE', 'multi NODE_EXISTS', 'multi BAD_VERSION', 'multi INVALID_ARGUMENT', 'multi NOT_EMPTY'],
+  ...['create GUARD_FAILED', 'multi GUARD_FAILED', 'multi OUT_OF_ORDER'],
   ...['createSession', 'closeSession', 'closeSession SESSION_EXPIRED', 'closeSession INVALID_ARGUMENT'],
   ...['exists', 'exists NO_NODE', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'],
 ];

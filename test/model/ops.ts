@@ -1,8 +1,15 @@
 /** Which function of the model carries out which operation, and what is the same for all of them. */
-import type { Op, ReadOp } from '@quorate/protocol';
+import type { Guard, Op, ReadOp, Zxid } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
 import { multi } from './multi.ts';
-import type { ModelChange, ModelOp, ModelResult, Place, ReferenceModel } from './reference.ts';
+import {
+  type ModelChange,
+  type ModelOp,
+  ModelRefusal,
+  type ModelResult,
+  type Place,
+  type ReferenceModel,
+} from './reference.ts';
 import * as simple from './simple-ops.ts';
 
 type Kinds = Exclude<Op['kind'], 'sync'>;
@@ -21,6 +28,8 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
 };
 
 export interface Outcome {
+  /** Where it happened: earlier than it was asked for when it was a repeated request. */
+  readonly zxid: Zxid;
   readonly result: ModelResult;
   /** In order; those of an ended session in any. */
   readonly changes: readonly ModelChange[];
@@ -34,15 +43,29 @@ export function carryOut(model: ReferenceModel, op: ModelledOp, place: Place): M
 }
 
 /** What is ordered: it belongs to a session that lives, or to none, and happens wholly or not at all. */
-export function write(model: ReferenceModel, op: OrderedOp, place: Place): Outcome {
-  return model.attempt(() => {
+export function write(model: ReferenceModel, op: OrderedOp, place: Place, guards: readonly Guard[] = []): Outcome {
+  const { zxid } = place;
+  const done = model.attempt(() => {
     if (op.kind === 'createSession') {
-      model.sessions.set(place.session, { timeoutMs: op.timeoutMs, token: op.token });
+      model.sessions.set(place.session, { timeoutMs: op.timeoutMs, token: op.token, last: 0, results: new Map() });
       return { kind: 'closeSession' };
     }
     model.requireSession(place.session);
+    requireForm(model, op, place);
+    for (const { path, czxid: born } of guards) {
+      if (model.znodes.get(path)?.czxid !== born) throw new ModelRefusal('GUARD_FAILED', path);
+    }
     return carryOut(model, op, place);
   });
+  return { zxid, ...done };
+}
+
+/** What is wrong by its form alone is said before guards are looked at. */
+function requireForm(model: ReferenceModel, op: ModelledOp, place: Place): void {
+  const trial = model.copy();
+  const { result } = trial.attempt(() => carryOut(trial, op, place));
+  if (result.kind !== 'error' || result.code !== 'INVALID_ARGUMENT' || result.part !== undefined) return;
+  throw new ModelRefusal(result.code, result.path);
 }
 
 export function read(model: ReferenceModel, op: ReadOp, place: Place): ModelResult {

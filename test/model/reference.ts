@@ -34,6 +34,15 @@ export interface ModelZnode {
 export interface ModelSession {
   readonly timeoutMs: number;
   readonly token: Uint8Array;
+  /** The highest number of its numbered writes that came to anything; 0: none. */
+  last: number;
+  /** What those came to that are not acknowledged, and the last. */
+  readonly results: Map<number, ModelAnswer>;
+}
+
+export interface ModelAnswer {
+  readonly zxid: Zxid;
+  readonly result: ModelResult;
 }
 
 export interface ModelChange {
@@ -52,6 +61,15 @@ export interface ModelFailure {
 }
 
 export type ModelResult = OpResult | ModelFailure;
+
+/** A result as it is compared: of a failure only what the reference says. */
+export function bare(result: ModelResult): ModelResult {
+  return result.kind === 'error' ? { kind: 'error', code: result.code, path: result.path, part: result.part } : result;
+}
+
+export function bareAnswer({ zxid, result }: ModelAnswer): ModelAnswer {
+  return { zxid, result: bare(result) };
+}
 
 /** Where and for whom something is done. */
 export interface Place {
@@ -96,7 +114,9 @@ export class ReferenceModel {
   copy(): ReferenceModel {
     const copy = new ReferenceModel();
     copy.znodes = new Map([...this.znodes].map(([path, znode]) => [path, { ...znode }]));
-    copy.sessions = new Map(this.sessions);
+    copy.sessions = new Map(
+      [...this.sessions].map(([id, session]) => [id, { ...session, results: new Map(session.results) }]),
+    );
     return copy;
   }
 

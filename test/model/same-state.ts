@@ -1,8 +1,9 @@
 /** Holds all that can be seen of a tree against the model, field by field. */
-import { formatSessionId } from '@quorate/protocol';
+import { decodeAnswer, formatSessionId } from '@quorate/protocol';
 import { expect } from 'vitest';
 import type { DataTree } from '../../packages/core/src/tree/data-tree.ts';
-import type { ReferenceModel } from './reference.ts';
+import type { Results } from '../../packages/core/src/tree/results.ts';
+import { bareAnswer, type ReferenceModel } from './reference.ts';
 
 export function expectSameState(tree: DataTree, model: ReferenceModel): void {
   const paths = model.paths();
@@ -23,9 +24,23 @@ export function expectSameState(tree: DataTree, model: ReferenceModel): void {
   let ephemerals = 0;
   for (const id of ids) {
     const session = tree.sessions.get(id)!;
-    expect(session).toMatchObject({ ...model.sessions.get(id), id });
+    const { timeoutMs, token, last, results } = model.sessions.get(id)!;
+    expect(session).toMatchObject({ id, timeoutMs, token });
+    expect(keptOf(session.results, last)).toEqual(
+      [...results].map(([request, answer]) => ({ request, ...bareAnswer(answer) })),
+    );
+    expect(session.results).toMatchObject({ last, size: results.size });
     expect([...session.ephemerals].sort(), formatSessionId(id)).toEqual(model.ephemerals(id));
     ephemerals += session.ephemerals.size;
   }
   expect(tree.ephemeralCount).toBe(ephemerals);
+}
+
+/** What is kept of a session's numbered writes. */
+function keptOf(results: Results, last: number): object[] {
+  const numbers = Array.from({ length: last + 2 }, (_, request) => request);
+  return numbers.flatMap((request) => {
+    const bytes = results.get(request);
+    return bytes === undefined ? [] : [{ request, ...bareAnswer(decodeAnswer(bytes)) }];
+  });
 }

@@ -2,11 +2,28 @@
  * Random sequences: what they are made of, and how a step becomes a concrete operation. A step holds only numbers, which
  * choose among what is there when it is taken: so a sequence that fails can be made shorter and still means something.
  */
-import { type CreateMode, type MultiPart, NO_SESSION, type SessionId, type SingleWriteOp } from '@quorate/protocol';
+import {
+  type CreateMode,
+  type Guard,
+  type MultiOp,
+  type MultiPart,
+  NO_SESSION,
+  type Numbered,
+  type SessionId,
+  type SingleWriteOp,
+  type WriteOp,
+} from '@quorate/protocol';
 import fc from 'fast-check';
+import type { ReferenceModel } from './reference.ts';
 import type { Subject } from './subject.ts';
 
 type Choice = readonly [kind: string, a: number, b: number, c: number];
+
+/** What choices are made among. */
+export interface Scene {
+  readonly model: ReferenceModel;
+  readonly sessions: readonly SessionId[];
+}
 
 /** One step: a word and three numbers. */
 export type Step = Choice;
@@ -44,26 +61,26 @@ const NAMES = ['a', 'b', 'é', '..c', 'q-'];
 const BAD_PATHS = ['', 'a', '/a/', '/a//b', '/a/./b', '/a/..', '/a\u0000', '/a\u0085', '/a\uf8ff', '/\ufff0'];
 const MODES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'ephemeral', 'container', 'ttl'];
 
-function at<T>(from: readonly T[], index: number): T {
+export function at<T>(from: readonly T[], index: number): T {
   return from[index % from.length]!;
 }
 
 /** Mostly a path that is there, seldom one that is not, or is none. */
-export function existingPath({ model }: Subject, choice: number): string {
+export function existingPath({ model }: Scene, choice: number): string {
   if (choice % 16 === 0) return at(BAD_PATHS, choice >> 4);
   if (choice % 16 === 1) return '/nowhere/at/all';
   return at(model.paths(), choice >> 4);
 }
 
 /** Mostly a path for a new znode, which may be there already; seldom one whose parent is not. */
-export function newPath(subject: Subject, choice: number, name: number): string {
-  const parent = existingPath(subject, choice);
+export function newPath(scene: Scene, choice: number, name: number): string {
+  const parent = existingPath(scene, choice);
   // Below /zookeeper only what is built in.
   return parent.startsWith('/zookeeper') ? `/${at(NAMES, name)}` : `${parent === '/' ? '' : parent}/${at(NAMES, name)}`;
 }
 
 /** One that lives or has ended, or none. */
-export function someSession({ sessions }: Subject, choice: number): SessionId {
+export function someSession({ sessions }: Scene, choice: number): SessionId {
   return at([NO_SESSION, ...sessions, ...sessions], choice);
 }
 
@@ -72,45 +89,71 @@ export function someData(choice: number): Uint8Array | undefined {
 }
 
 /** Mostly the right one or any. */
-export function someVersion({ model }: Subject, path: string, choice: number): number | undefined {
+export function someVersion({ model }: Scene, path: string, choice: number): number | undefined {
   if (choice % 3 === 0) return undefined;
   return choice % 3 === 1 ? (model.znodes.get(path)?.version ?? 0) : choice % 4;
 }
 
-export function someCreate(subject: Subject, a: number, b: number): SingleWriteOp {
+export function someCreate(scene: Scene, a: number, b: number): Extract<SingleWriteOp, { kind: 'create' }> {
   const mode = at(MODES, b >> 3);
   const sequential = b % 3 === 0 && (mode !== 'container' || b % 7 === 0);
-  const shape = { kind: 'create', path: newPath(subject, a, b >> 6), data: someData(a), mode, sequential } as const;
+  const shape = { kind: 'create', path: newPath(scene, a, b >> 6), data: someData(a), mode, sequential } as const;
   return mode === 'ttl' ? { ...shape, ttlMs: 1 + (b % 4_000) } : shape;
 }
 
 /** Some make what others then change or delete. */
-export function somePart(subject: Subject, a: number, b: number, c: number): MultiPart {
-  if (c % 4 === 0) return someCreate(subject, a, b);
-  const path = c % 3 === 0 ? newPath(subject, a, b) : existingPath(subject, a);
-  const expectedVersion = someVersion(subject, path, b);
+function somePart(scene: Scene, a: number, b: number, c: number): MultiPart {
+  if (c % 4 === 0) return someCreate(scene, a, b);
+  const path = c % 3 === 0 ? newPath(scene, a, b) : existingPath(scene, a);
+  const expectedVersion = someVersion(scene, path, b);
   if (c % 4 === 1) return { kind: 'delete', path, expectedVersion };
   if (c % 4 === 2) return { kind: 'setData', path, data: someData(c), expectedVersion };
   return { kind: 'check', path, expectedVersion };
 }
 
-const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
+export function someMulti(scene: Scene, a: number, b: number, c: number): MultiOp {
+  const parts = Array.from({ length: b % 5 }, (_, i) => somePart(scene, a + 31 * i, b + 17 * i, c + 7 * i));
+  return { kind: 'multi', parts };
+}
+
+export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
+
+/** Mostly none; then mostly one that holds. */
+export function someGuards(scene: Scene, choice: number): Guard[] {
+  if (choice % 4 !== 0) return [];
+  const path = at(scene.model.paths(), choice >> 2);
+  const { czxid, mzxid } = scene.model.existing(path);
+  return [{ path, czxid: choice % 3 === 0 ? mzxid : czxid }];
+}
+
+/** A number in the session: none, one of the next, or one that may have been used. */
+function someNumber(subject: Subject, session: SessionId, choice: number): Numbered | undefined {
+  const last = subject.model.sessions.get(session)?.last ?? 0;
+  const way = choice % 8;
+  if (way < 3) return undefined;
+  const request = way < 6 ? last + 1 : way === 6 ? last + 3 : Math.max(1, last - ((choice >> 3) % 4));
+  return { request, acknowledged: Math.max(0, request - 1 - ((choice >> 3) % 6)) };
+}
+
+/** Sends a write by some session. */
+function send(subject: Subject, op: WriteOp, choice: number): void {
+  const session = someSession(subject, choice);
+  const numbered = someNumber(subject, session, choice >> 5);
+  subject.order(op, session, { numbered, guards: someGuards(subject, choice >> 4) });
+}
 
 const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: number) => void>> = {
-  create: (subject, a, b, c) => subject.order(someCreate(subject, a, b), someSession(subject, c)),
+  create: (subject, a, b, c) => send(subject, someCreate(subject, a, b), c),
   delete: (subject, a, b, c) => {
     const path = existingPath(subject, a);
-    subject.order({ kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, someSession(subject, c));
+    send(subject, { kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, c);
   },
   setData: (subject, a, b, c) => {
     const path = existingPath(subject, a);
     const expectedVersion = someVersion(subject, path, b);
-    subject.order({ kind: 'setData', path, data: someData(c), expectedVersion }, someSession(subject, c));
+    send(subject, { kind: 'setData', path, data: someData(c), expectedVersion }, c);
   },
-  multi: (subject, a, b, c) => {
-    const parts = Array.from({ length: b % 5 }, (_, i) => somePart(subject, a + 31 * i, b + 17 * i, c + 7 * i));
-    subject.order({ kind: 'multi', parts }, someSession(subject, c));
-  },
+  multi: (subject, a, b, c) => send(subject, someMulti(subject, a, b, c), c),
   read: (subject, a, b, c) => {
     subject.read({ kind: at(READS, b), path: existingPath(subject, a) }, someSession(subject, c));
   },

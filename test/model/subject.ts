@@ -4,7 +4,16 @@
  * reference model, asked the same; whatever differs fails at once.
  */
 
-import { NO_SESSION, type ReadOp, type SessionId, toSessionId, toZxid, type Zxid } from '@quorate/protocol';
+import {
+  type Guard,
+  NO_SESSION,
+  type Numbered,
+  type ReadOp,
+  type SessionId,
+  toSessionId,
+  toZxid,
+  type Zxid,
+} from '@quorate/protocol';
 import { expect } from 'vitest';
 import { Preparation } from '../../packages/core/src/pipeline/prepare.ts';
 import { readAnswer, writeAnswer } from '../../packages/core/src/pipeline/reads.ts';
@@ -21,19 +30,21 @@ import { keyText, StateDisk } from '../../packages/core/src/tree/tree-script.fix
 import type { Txn } from '../../packages/core/src/tree/txn.ts';
 import { decodeTxn, encodeTxn } from '../../packages/core/src/tree/txn-codec.ts';
 import { dueForReaping } from './lifetimes.ts';
+import { writeNumbered } from './numbered.ts';
 import { type Outcome, read, write } from './ops.ts';
-import { type ModelChange, type ModelResult, ReferenceModel } from './reference.ts';
+import { bare, bareAnswer, type ModelChange, type ModelResult, ReferenceModel } from './reference.ts';
 import { expectSameState } from './same-state.ts';
+
+/** What a write may carry. */
+interface Terms {
+  readonly numbered?: Numbered | undefined;
+  readonly guards?: readonly Guard[];
+}
 
 interface InFlight {
   readonly zxid: Zxid;
   readonly txn: Txn;
   readonly expected: Outcome;
-}
-
-/** A result as it is compared: of a failure only what the reference says. */
-function bare(result: ModelResult): ModelResult {
-  return result.kind === 'error' ? { kind: 'error', code: result.code, path: result.path, part: result.part } : result;
 }
 
 const START_MS = 1_790_000_000_000;
@@ -78,12 +89,12 @@ export class Subject {
   }
 
   /** A request as the leader gets it; its txn is in flight from now on. */
-  order(op: OrderedOp, session: SessionId): void {
+  order(op: OrderedOp, session: SessionId, { numbered, guards }: Terms = {}): void {
     const seq = this.#log.length + 1;
-    const bytes = encodeWriteRequest({ incarnation: 1, seq, session, attached: false, op });
-    const request = decodeWriteRequest(bytes);
-    const txn = this.preparation.prepare(request, 1, this.#timeMs, undefined);
-    const expected = write(this.model, op, this.#place(session));
+    const plain = { incarnation: 1, seq, session, attached: false, numbered, op };
+    const bytes = encodeWriteRequest(guards === undefined || guards.length === 0 ? plain : { ...plain, guards });
+    const txn = this.preparation.prepare(decodeWriteRequest(bytes), 1, this.#timeMs, undefined);
+    const expected = writeNumbered(this.model, op, this.#place(session), numbered, guards);
     this.#note(op.kind, expected.result);
     this.#propose(txn, expected);
   }
@@ -117,8 +128,7 @@ export class Subject {
       this.#changes = [];
       this.tree.apply(zxid, txn);
       this.preparation.applied(zxid);
-      const { result } = writeAnswer(this.tree, zxid, txn);
-      expect(bare(result)).toEqual(bare(expected.result));
+      expect(bareAnswer(writeAnswer(this.tree, zxid, txn))).toEqual(bareAnswer(expected));
       const inOrder = txn.body.kind === 'closeSession' ? byPath : (changes: readonly ModelChange[]) => changes;
       expect(inOrder(this.#changes)).toEqual(inOrder(expected.changes));
     }
