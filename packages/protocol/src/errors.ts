@@ -60,6 +60,8 @@ export const ERRORS = {
   SERVER_BEHIND: { zookeeper: 0, grpc: UNAVAILABLE, proto: 15, retryable: true },
   /** The call's own deadline passed before it was answered. */
   DEADLINE_EXCEEDED: { zookeeper: -7, grpc: DEADLINE_EXCEEDED, proto: 16, retryable: false },
+  /** The write would take a subtree past a hard limit of its quota. */
+  QUOTA_EXCEEDED: { zookeeper: -125, grpc: RESOURCE_EXHAUSTED, proto: 19, retryable: false },
   /** A bug in the member; it stops itself rather than carry on. */
   INTERNAL: { zookeeper: -1, grpc: INTERNAL, proto: 17, retryable: false },
   /** A numbered write came after a later one of its session was taken: it is not applied, and never will be under its number. */

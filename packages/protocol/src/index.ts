@@ -6,6 +6,7 @@ export * from './frames/answer.ts';
 export * from './limits.ts';
 export * from './op.ts';
 export * from './path.ts';
+export * from './quota.ts';
 export * from './session-id.ts';
 export * from './stat.ts';
 export * from './utf8.ts';

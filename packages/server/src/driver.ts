@@ -276,6 +276,8 @@ export class Driver {
         return this.#options.onStopped();
       case 'diskFailed':
         return this.#options.onDiskFailed(action.reason);
+      case 'warning':
+        return this.#options.log.warn('warning', { reason: action.reason });
       case 'alarm':
         return this.#options.log.error('alarm', { reason: action.reason });
       case 'rebuild':

@@ -288,6 +288,8 @@ export class MemberRun {
       case 'fail':
         this.#options.failed(action.reason);
         break;
+      case 'warning':
+        break;
       // Nothing here alters a tree: a member that differs from the others is a violation, not a case to be gone through.
       case 'rebuild':
       case 'alarm':

@@ -55,6 +55,7 @@ const EXIT_OF_CODE = {
   CONNECTION_LOST: 'no usable ensemble',
   GUARD_FAILED: 'precondition failed',
   THROTTLED: 'failed',
+  QUOTA_EXCEEDED: 'precondition failed',
   NO_AUTH: 'not allowed',
   TIMEOUT: 'timed out',
   ABORTED: 'failed',

@@ -50,6 +50,7 @@ describe('C149: exit codes', () => {
       CONNECTION_LOST: 5,
       GUARD_FAILED: 4,
       THROTTLED: 1,
+      QUOTA_EXCEEDED: 4,
       NO_AUTH: 6,
       TIMEOUT: 7,
       ABORTED: 1,

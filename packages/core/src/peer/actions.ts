@@ -75,6 +75,8 @@ export type PeerAction =
    * an empty one. Log it as an error.
    */
   | { readonly kind: 'rebuild'; readonly reason: string; readonly isDiskWrong: boolean }
+  /** Something that people should look at: log it as a warning. */
+  | { readonly kind: 'warning'; readonly reason: string }
   /** Something that people must know of: log it as an error. */
   | { readonly kind: 'alarm'; readonly reason: string }
   /** The member cannot go on safely: log the reason and end the process. */

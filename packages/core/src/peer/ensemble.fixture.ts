@@ -54,6 +54,7 @@ export class Member {
   readonly sent: Extract<PeerAction, { kind: 'send' }>[] = [];
   readonly rebuilds: Extract<PeerAction, { kind: 'rebuild' }>[] = [];
   readonly alarms: string[] = [];
+  readonly warnings: string[] = [];
   /** What feeds were told, in order; the last word of each in `feedEnds`. */
   readonly pieces: { readonly feed: number; readonly piece: WatchPiece }[] = [];
   readonly feedEnds = new Map<number, ErrorCode>();
@@ -313,6 +314,9 @@ export class TestEnsemble {
         return;
       case 'rebuild':
         member.rebuilds.push(action);
+        return;
+      case 'warning':
+        member.warnings.push(action.reason);
         return;
       case 'alarm':
         member.alarms.push(action.reason);

@@ -16,7 +16,7 @@ import type { Outbox } from './outbox.ts';
 import { upstreamAcross, upstreamOver } from './upstream.ts';
 
 /** What the routing asks of the agreement. */
-export interface RoutingZab extends Omit<DeskHost, 'reply' | 'nowMs'> {
+export interface RoutingZab extends Omit<DeskHost, 'reply' | 'nowMs' | 'warn'> {
   /** True when that member is a synchronized learner of this leader. */
   isLearner(sid: Sid): boolean;
 }
@@ -228,6 +228,7 @@ export class Routing {
       nowMs: () => this.#entry().host.now().monotonicMs,
       isHeld: () => zab.isHeld(),
       reply: (sid, message) => this.#reply(sid, message),
+      warn: (reason) => this.#outbox.push({ kind: 'warning', reason }),
     };
     const { reapIntervalMs: intervalMs, containerUnusedMs } = timing;
     const reaper = { intervalMs, containerUnusedMs, perMinuteMax: limits.reapPerMinuteMax };

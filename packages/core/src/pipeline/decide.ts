@@ -1,13 +1,14 @@
 /**
  * One change against the tree as it will be: what it becomes in the txn, or why not. First failure wins, in the order of reference
- * §4.3: create: parent, suffix, full path, exists, ephemeral parent · delete: path, parent, znode, version, children ·
- * setData, check: path, znode, version. Sessions, guards and what an operation is part of are `prepare.ts`'s.
+ * §4.3: create: parent, suffix, full path, exists, ephemeral parent, quota · delete: path, parent, znode, version, children ·
+ * setData: path, znode, quota, version · check: path, znode, version. Sessions, guards and what an operation is part of are `prepare.ts`'s.
  */
-import { type MultiPart, NO_SESSION, parentOf, type SessionId, sequenceSuffix, unreachable } from '@quorate/protocol';
+import { type MultiPart, NO_SESSION, parentOf, type QuotaUsage, type SessionId, sequenceSuffix, unreachable } from '@quorate/protocol';
 import type { Lifetime } from '../tree/lifetime.ts';
 import type { TxnPart } from '../tree/txn.ts';
 import { nextCreates, nextVersion } from '../tree/znode.ts';
 import type { TreeView, ZnodeFacts } from './effects.ts';
+import { quotaNodeRefusal, quotaRefusal } from './quota-check.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
 /** What an operation becomes, or why not. */
@@ -57,6 +58,8 @@ function decideCreate({ view, session, hasRoom }: Ground, op: OpOf<'create'>): D
   if (ephemeralOwner !== NO_SESSION && !hasRoom(path)) {
     return no(refusal('THROTTLED', `Cannot create ${path}: the session has too many ephemeral znodes`, path));
   }
+  const overQuota = quotaFault(view, path, op.data, { count: 1, bytes: op.data?.length ?? 0 });
+  if (overQuota !== undefined) return no(overQuota);
   const parentCreates = nextCreates(parent.creates);
   const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates } as const;
   const lifetime = lifetimeFor(op);
@@ -80,6 +83,8 @@ function decideDelete({ view }: Ground, { path, expectedVersion }: OpOf<'delete'
 function decideSet({ view }: Ground, { path, data, expectedVersion }: OpOf<'setData'>): Decision<PartOf<'setData'>> {
   const znode = view.znode(path);
   if (znode === undefined) return no(refusal('NO_NODE', `Cannot set ${path}: it does not exist`, path));
+  const overQuota = quotaFault(view, path, data, { count: 0, bytes: (data?.length ?? 0) - znode.dataLength });
+  if (overQuota !== undefined) return no(overQuota);
   const mismatch = versionMismatch('set', path, znode, expectedVersion);
   if (mismatch !== undefined) return no(mismatch);
   return { body: { kind: 'setData', path, data, version: nextVersion(znode.version) } };
@@ -90,6 +95,19 @@ function decideCheck({ view }: Ground, { path, expectedVersion }: OpOf<'check'>)
   if (znode === undefined) return no(refusal('NO_NODE', `The check of ${path} failed: it does not exist`, path));
   const mismatch = versionMismatch('check', path, znode, expectedVersion);
   return mismatch === undefined ? { body: { kind: 'check', path } } : no(mismatch);
+}
+
+/** Why the write is refused for its quota, or as one of the znodes that say what quotas there are. */
+function quotaFault(
+  { quotas }: TreeView,
+  path: string,
+  data: Uint8Array | undefined,
+  added: QuotaUsage,
+): Refusal | undefined {
+  const fault = quotaNodeRefusal(path, data, added.count === 1, () => quotas.paths());
+  if (fault !== undefined) return fault;
+  const covered = quotas.covering(path);
+  return covered === undefined ? undefined : quotaRefusal(covered.of, covered.facts, path, added);
 }
 
 function no(reason: Refusal): { readonly refusal: Refusal } {

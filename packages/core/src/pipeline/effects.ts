@@ -2,8 +2,9 @@
  * What a change of the tree does to the facts that later requests are checked against. One place, for changes that are proposed
  * (`speculation.ts`) and for those of a multi that is still being decided (`draft.ts`).
  */
-import { assert, NO_SESSION, parentOf, type SessionId, type Zxid } from '@quorate/protocol';
+import { assert, NO_SESSION, parentOf, type QuotaUsage, type SessionId, type Zxid } from '@quorate/protocol';
 import type { TxnPart } from '../tree/txn.ts';
+import type { QuotaLayer } from './quota-layer.ts';
 
 /** What a check needs to know of a znode. */
 export interface ZnodeFacts {
@@ -12,11 +13,15 @@ export interface ZnodeFacts {
   readonly creates: number;
   readonly childCount: number;
   readonly ephemeralOwner: SessionId;
+  readonly dataLength: number;
 }
 
 /** The tree as requests are checked against it: what is applied, and what is going to be. */
 export interface TreeView {
   znode(path: string): ZnodeFacts | undefined;
+  readonly quotas: QuotaLayer;
+  /** What the subtree holds; takes time with its size. */
+  usageOf(path: string): QuotaUsage;
 }
 
 /** A znode after the change; `facts` undefined: it is no more. */
@@ -28,7 +33,7 @@ export interface Effect {
 const NO_EFFECTS: readonly Effect[] = [];
 
 /** What `part` changes when it follows on `view`, at `zxid`. Asserts that it can (P4). */
-export function effectsOf(view: TreeView, part: TxnPart, zxid: Zxid): readonly Effect[] {
+export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart, zxid: Zxid): readonly Effect[] {
   switch (part.kind) {
     case 'create': {
       const parent = existing(view, parentOf(part.path));
@@ -38,6 +43,7 @@ export function effectsOf(view: TreeView, part: TxnPart, zxid: Zxid): readonly E
         creates: 0,
         childCount: 0,
         ephemeralOwner: part.ephemeralOwner ?? NO_SESSION,
+        dataLength: part.data?.length ?? 0,
       };
       const after = { ...parent, creates: part.parentCreates, childCount: parent.childCount + 1 };
       return [
@@ -54,16 +60,16 @@ export function effectsOf(view: TreeView, part: TxnPart, zxid: Zxid): readonly E
       ];
     }
     case 'setData':
-      return [{ path: part.path, facts: { ...existing(view, part.path), version: part.version } }];
+      return [{ path: part.path, facts: { ...existing(view, part.path), version: part.version, dataLength: part.data?.length ?? 0 } }];
     case 'check':
       return NO_EFFECTS;
   }
 }
 
-function existing(view: TreeView, path: string): ZnodeFacts {
+function existing(view: Pick<TreeView, 'znode'>, path: string): ZnodeFacts {
   const facts = view.znode(path);
   assert(facts !== undefined, () => `P4: a txn was proposed for ${path}, which will not exist`);
   // A copy: what the tree hands out is a live view.
-  const { czxid, version, creates, childCount, ephemeralOwner } = facts;
-  return { czxid, version, creates, childCount, ephemeralOwner };
+  const { czxid, version, creates, childCount, ephemeralOwner, dataLength } = facts;
+  return { czxid, version, creates, childCount, ephemeralOwner, dataLength };
 }

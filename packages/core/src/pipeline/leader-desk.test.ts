@@ -17,6 +17,7 @@ const OPEN: OrderedOp = { kind: 'createSession', timeoutMs: 4_000, token: TOKEN 
 class Leader {
   readonly tree = DataTree.empty();
   readonly txns: Txn[] = [];
+  readonly warnings: string[] = [];
   readonly replies: [Sid, RequestMessage][] = [];
   readonly now = { monotonicMs: 0, wallMs: 5_000 };
   readonly desk: LeaderDesk;
@@ -33,6 +34,7 @@ class Leader {
       confirmLeadership: () => ++this.round,
       isHeld: () => this.isHeld,
       nowMs: () => this.now.monotonicMs,
+      warn: (reason: string) => void this.warnings.push(reason),
       reply: (sid: Sid, message: RequestMessage) => void this.replies.push([sid, message]),
     };
     this.desk = new LeaderDesk({ tickMs: 2_000, members: [1, 2, 3], reaper: REAPER }, this, host, this.now);
@@ -323,5 +325,26 @@ describe('znodes whose time is over', () => {
     leader.isHeld = true;
     leader.advance(5_000);
     expect(leader.tree.children('/')).toContain('t');
+  });
+});
+
+describe('C011: a soft limit that is passed', () => {
+  it('is warned of, once in a minute', () => {
+    const leader = new Leader();
+    leader.order(1, create('/q'));
+    leader.order(1, create('/zookeeper/quota/q'));
+    leader.order(1, create('/zookeeper/quota/q/zookeeper_limits', 'count=1,bytes=-1'));
+    const toAndFro = (): void => {
+      leader.order(1, create('/q/a'));
+      leader.desk.turnEnded(leader.now);
+      leader.order(1, { kind: 'delete', path: '/q/a', expectedVersion: undefined });
+      leader.desk.turnEnded(leader.now);
+    };
+    toAndFro();
+    toAndFro();
+    expect(leader.warnings).toEqual(['/q holds more than its quota: a soft limit was passed']);
+    leader.now.monotonicMs += 60_000;
+    toAndFro();
+    expect(leader.warnings).toHaveLength(2);
   });
 });

@@ -42,6 +42,8 @@ export interface DeskHost {
   isHeld(): boolean;
   /** Sends to a member, which may be this one; one that is not here hears nothing. */
   reply(sid: Sid, message: RequestMessage): void;
+  /** Tells people something that they should look at. */
+  warn(reason: string): void;
 }
 
 export interface DeskOptions {
@@ -54,6 +56,10 @@ export interface DeskOptions {
 
 /** Sessions ended in one step: thousands that end together must not hold up those that live (case C020). */
 const EXPIRE_MAX = 500;
+
+/** One quota is warned of no more often than this, ms; and so many are remembered. */
+const WARN_AGAIN_MS = 60_000;
+const WARNED_MAX = 1_000;
 
 /** The last write taken from one run of one member. */
 interface Taken {
@@ -71,6 +77,8 @@ export class LeaderDesk {
   readonly #doubts = new SessionDoubts();
   readonly #state: CurrentTree;
   readonly #taken = new Map<Sid, Taken>();
+  /** When it was last said of each quota that a soft limit was passed. */
+  readonly #warned = new Map<string, number>();
   /** Writes that came while proposals are held. What is here when leadership goes is sent again by the members it came from. */
   #held: { readonly sid: Sid; readonly request: WriteRequest }[] = [];
 
@@ -159,11 +167,23 @@ export class LeaderDesk {
       this.#held = [];
       for (const { sid, request } of held) this.#takeIn(sid, request, now);
     }
+    this.#warnOfQuotas(now.monotonicMs);
     this.#rounds.flush(
       () => this.#host.confirmLeadership(),
       () => this.#host.committed(),
     );
     this.#doubts.flush(() => this.#host.confirmLeadership());
+  }
+
+  /** A quota whose usage goes to and fro about its limit is not to fill the log. */
+  #warnOfQuotas(nowMs: number): void {
+    for (const path of this.#preparation.takeSoftCrossings()) {
+      const last = this.#warned.get(path);
+      if (last !== undefined && nowMs - last < WARN_AGAIN_MS) continue;
+      if (this.#warned.size === WARNED_MAX) this.#warned.clear();
+      this.#warned.set(path, nowMs);
+      this.#host.warn(`${path} holds more than its quota: a soft limit was passed`);
+    }
   }
 
   /** A quorum has confirmed this leadership since that round was begun. */

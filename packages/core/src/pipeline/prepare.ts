@@ -100,6 +100,11 @@ export class Preparation {
     this.#numbers.proposed(zxid, txn);
   }
 
+  /** Tops of subtrees that were taken past a soft limit of their quota since this was last asked. */
+  takeSoftCrossings(): ReadonlySet<string> {
+    return this.#speculation.quotas.takeCrossed();
+  }
+
   /** The txn has been applied to the tree. */
   applied(zxid: Zxid): void {
     this.#speculation.applied(zxid);

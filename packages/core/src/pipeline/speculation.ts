@@ -3,10 +3,11 @@
  * Holds a record only for what a proposed and not yet applied txn changes, so its cost is bounded by what is in flight.
  * Source: ZooKeeper `ZooKeeperServer.ChangeRecord`. It decides nothing (`prepare.ts` does).
  */
-import { assert, formatZxid, NO_SESSION, parentOf, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
+import { assert, formatZxid, NO_SESSION, parentOf, type QuotaUsage, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
 import type { Results } from '../tree/results.ts';
 import type { Txn, TxnPart } from '../tree/txn.ts';
 import { effectsOf, type TreeView, type ZnodeFacts } from './effects.ts';
+import { addedBy, type ChangedZnode, QuotaLayer, type QuotaView } from './quota-layer.ts';
 
 /** What a check needs to know of a session in the tree. */
 export interface SessionFacts {
@@ -21,6 +22,9 @@ export interface SpeculationBase {
   readonly lastZxid: Zxid;
   znode(path: string): ZnodeFacts | undefined;
   readonly sessions: { get(id: SessionId): SessionFacts | undefined };
+  readonly quotas: QuotaView;
+  /** What the subtree holds; takes time with its size. */
+  usageOf(path: string): QuotaUsage;
 }
 
 interface ZnodeChange {
@@ -44,6 +48,8 @@ interface Touched {
 
 export class Speculation implements TreeView {
   readonly #base: SpeculationBase;
+  /** The quotas as they will be. */
+  readonly quotas: QuotaLayer;
   readonly #znodes = new Map<string, ZnodeChange>();
   readonly #sessions = new Map<SessionId, SessionChange>();
   /** Ephemerals whose create is in flight, by owner: closing a session must not search all that is in flight. */
@@ -55,16 +61,21 @@ export class Speculation implements TreeView {
   constructor(base: SpeculationBase) {
     this.#base = base;
     this.#last = base.lastZxid;
+    this.quotas = new QuotaLayer(base, () => this.#changed());
   }
 
   /** Records held: for bounds and tests. */
   get size(): number {
-    return this.#znodes.size + this.#sessions.size + this.#touched.size;
+    return this.#znodes.size + this.#sessions.size + this.#touched.size + this.quotas.held;
   }
 
   znode(path: string): ZnodeFacts | undefined {
     const change = this.#znodes.get(path);
     return change === undefined ? this.#base.znode(path) : change.facts;
+  }
+
+  usageOf(path: string): QuotaUsage {
+    return this.quotas.usageOf(path);
   }
 
   /** True when something in flight changes the znode, or its children. */
@@ -117,6 +128,7 @@ export class Speculation implements TreeView {
     const touched = this.#touched.get(zxid);
     if (touched === undefined) return;
     this.#touched.delete(zxid);
+    this.quotas.applied(zxid);
     for (const path of touched.paths) {
       const change = this.#znodes.get(path);
       if (change?.zxid !== zxid) continue;
@@ -129,10 +141,16 @@ export class Speculation implements TreeView {
   /** Returns the paths that it touches. */
   #change(zxid: Zxid, part: TxnPart): string[] {
     if (part.kind === 'delete') this.#unbear(this.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
+    const added = addedBy(part, (path) => this.znode(path));
     const effects = effectsOf(this, part, zxid);
     for (const { path, facts } of effects) this.#znodes.set(path, { zxid, facts });
+    if (added !== undefined) this.quotas.changed(added, zxid);
     if (part.kind === 'create' && part.ephemeralOwner !== NO_SESSION) this.#bear(part.ephemeralOwner, part.path);
     return effects.map(({ path }) => path);
+  }
+
+  *#changed(): Iterable<ChangedZnode> {
+    for (const [path, { facts }] of this.#znodes) yield [path, facts];
   }
 
   #bear(owner: SessionId, path: string): void {

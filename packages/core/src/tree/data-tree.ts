@@ -16,6 +16,7 @@ import {
   type Numbered,
   parentOf,
   pathFault,
+  type QuotaUsage,
   type Stat,
   unreachable,
   ZERO_ZXID,
@@ -26,6 +27,7 @@ import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
 import { ownBytes } from './packed.ts';
+import { Quotas, type QuotaTable } from './quotas.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
@@ -39,12 +41,15 @@ import { StoredZnode, type Znode } from './znode.ts';
  */
 export type ChangeSink = (kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined) => void;
 
+const QUOTA_ROOT = '/zookeeper/quota';
+
 type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 
 export class DataTree {
   readonly #state: TreeState;
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
+  readonly #quotas: Quotas;
   #lastZxid: Zxid;
   #partStats: readonly (Stat | undefined)[] = [];
   #changed: ChangeSink = () => undefined;
@@ -55,6 +60,14 @@ export class DataTree {
     this.#lastZxid = lastZxid;
     this.#checkpointer = new Checkpointer((key) => this.#encode(key));
     this.#scrub = new Scrub(state);
+    this.#quotas = new Quotas({
+      znode: (path) => state.get(path),
+      setStats: (znode, data) => {
+        this.#checkpointer.willChange(znode.path);
+        state.setDataOnly(znode, data);
+      },
+    });
+    state.get(QUOTA_ROOT)?.forEachBelow(({ path }) => this.#quotas.load(path));
   }
 
   /** The tree before the first txn: the built-in znodes, no session. Its first checkpoint writes them. */
@@ -82,6 +95,11 @@ export class DataTree {
   /** The sessions, live and read-only. */
   get sessions(): SessionTable {
     return this.#state.sessions;
+  }
+
+  /** The quotas, live and read-only. */
+  get quotas(): QuotaTable {
+    return this.#quotas;
   }
 
   /** Hash of everything replicated; equal on members that applied the same txns. 64 bits, unsigned. */
@@ -112,6 +130,11 @@ export class DataTree {
   descendantCount(path: string): number {
     if (path === '/') return this.#state.znodeCount - 1;
     return this.#state.get(path)?.descendantCount() ?? 0;
+  }
+
+  /** Number of znodes and bytes of data from that one down; takes time with them. */
+  usageOf(path: string): QuotaUsage {
+    return this.#state.get(path)?.subtreeUsage() ?? { count: 0, bytes: 0 };
   }
 
   /** Containers and znodes with a TTL, in no order. Changes may be made while it goes on; what is deleted meanwhile does not come. */
@@ -249,6 +272,7 @@ export class DataTree {
       owner: ownerOf(ephemeralOwner, lifetime),
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
+    this.#quotas.changed(path, 1, znode.dataLength);
     this.#changed('created', path, zxid, znode);
   }
 
@@ -264,6 +288,7 @@ export class DataTree {
     this.#checkpointer.willChange(znode.path);
     this.#checkpointer.willChange(parent.path);
     this.#state.detach(znode, parent, zxid);
+    this.#quotas.changed(znode.path, -1, -znode.dataLength);
     this.#changed('deleted', znode.path, zxid, undefined);
   }
 
@@ -272,7 +297,9 @@ export class DataTree {
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(znode.path);
+    const before = znode.dataLength;
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
+    this.#quotas.changed(path, 0, znode.dataLength - before);
     this.#changed('dataChanged', path, zxid, znode);
   }
 

@@ -150,6 +150,12 @@ export class TreeState {
     } else this.#timed.delete(znode);
   }
 
+  /** Replaces the data alone: of what the tree keeps there by itself. */
+  setDataOnly(znode: StoredZnode, data: Uint8Array): void {
+    const { version, mzxid, mtimeMs } = znode;
+    this.setData(znode, { data, version, mzxid, mtimeMs });
+  }
+
   setData(znode: StoredZnode, change: DataChange): void {
     this.#digest.remove(znode);
     const before = znode.dataLength;

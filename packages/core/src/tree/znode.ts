@@ -26,6 +26,7 @@ export interface Znode {
   readonly lifetime: Lifetime | undefined;
   readonly mtimeMs: number;
   readonly childCount: number;
+  readonly dataLength: number;
   /** All eleven fields as clients see them. */
   stat(): Stat;
 }
@@ -199,17 +200,31 @@ export class StoredZnode implements Znode, Sibling {
 
   /** Number of znodes below, at any depth. Takes time with it. */
   descendantCount(): number {
-    let count = 0;
+    return this.subtreeUsage().count - 1;
+  }
+
+  /** What the subtree holds, this znode included. Takes time with it. */
+  subtreeUsage(): { readonly count: number; readonly bytes: number } {
+    let count = 1;
+    let bytes = this.dataLength;
+    this.forEachBelow((znode) => {
+      count++;
+      bytes += znode.dataLength;
+    });
+    return { count, bytes };
+  }
+
+  /** All znodes below, at any depth, parents before their children. Nothing may change meanwhile. */
+  forEachBelow(visit: (znode: StoredZnode) => void): void {
     const parents: StoredZnode[] = [this];
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
       for (let child = parent.#children?.first; child !== undefined; child = child.next) {
-        count++;
         // Only znodes are put into the chain: see addChild.
         const znode = child as StoredZnode;
+        visit(znode);
         if (znode.#children !== undefined) parents.push(znode);
       }
     }
-    return count;
   }
 
   addChild(child: StoredZnode): void {
