@@ -3,7 +3,15 @@
  * §4.3: create: parent, suffix, full path, exists, ephemeral parent, quota · delete: path, parent, znode, version, children ·
  * setData: path, znode, quota, version · check: path, znode, version. Sessions, guards and what an operation is part of are `prepare.ts`'s.
  */
-import { type MultiPart, NO_SESSION, parentOf, type QuotaUsage, type SessionId, sequenceSuffix, unreachable } from '@quorate/protocol';
+import {
+  type MultiPart,
+  NO_SESSION,
+  parentOf,
+  type QuotaUsage,
+  type SessionId,
+  sequenceSuffix,
+  unreachable,
+} from '@quorate/protocol';
 import type { Lifetime } from '../tree/lifetime.ts';
 import type { TxnPart } from '../tree/txn.ts';
 import { nextCreates, nextVersion } from '../tree/znode.ts';

@@ -60,7 +60,12 @@ export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart, zxid: Zx
       ];
     }
     case 'setData':
-      return [{ path: part.path, facts: { ...existing(view, part.path), version: part.version, dataLength: part.data?.length ?? 0 } }];
+      return [
+        {
+          path: part.path,
+          facts: { ...existing(view, part.path), version: part.version, dataLength: part.data?.length ?? 0 },
+        },
+      ];
     case 'check':
       return NO_EFFECTS;
   }

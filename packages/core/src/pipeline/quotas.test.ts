@@ -2,6 +2,8 @@ import {
   formatLimits,
   formatUsage,
   limitsPath,
+  type MultiOp,
+  type MultiPart,
   NO_QUOTA_LIMITS,
   NO_SESSION,
   type QuotaLimits,
@@ -22,7 +24,7 @@ const S = 21n as SessionId;
 /** What becomes of a write: the code of the refusal, or its kind. */
 const said = (body: TxnBody): string => (body.kind === 'error' ? body.code : body.kind);
 
-function remove(path: string): WriteOp {
+function remove(path: string): Extract<WriteOp, { kind: 'delete' }> {
   return { kind: 'delete', path, expectedVersion: undefined };
 }
 
@@ -65,7 +67,7 @@ describe.each([
     done(create('/q', '12345'));
     expect(leader.limit('/q', { countHard: 3, bytesHard: 100 })).toBe('create');
     settle(leader);
-    const steps: [WriteOp, string][] = [
+    const steps: [Exclude<WriteOp, MultiOp>, string][] = [
       [create('/q/a', 'x'.repeat(50)), 'create'],
       [create('/q/b', 'x'.repeat(46)), 'QUOTA_EXCEEDED'],
       [create('/q/b', 'x'.repeat(45)), 'create'],
@@ -168,6 +170,48 @@ describe('C011: quotas', () => {
     expect([leader.do(create('/q')), leader.do(create('/q/a'))]).toEqual(['create', 'QUOTA_EXCEEDED']);
     leader.apply();
     expect(leader.usage('/q')).toBe('count=1,bytes=0');
+  });
+});
+
+describe('C011: a hard limit in a multi', () => {
+  const all = (...parts: MultiPart[]): MultiOp => ({ kind: 'multi', parts });
+
+  it('refuses the whole of it, whichever part goes past it, and leaves nothing of the others', () => {
+    const leader = new Leader();
+    for (const path of ['/q', '/q/a']) leader.do(create(path));
+    leader.limit('/q', { countHard: 3 });
+    leader.apply();
+    const refused = leader.order(all(create('/q/b'), create('/other'), create('/q/c')));
+    expect(refused).toMatchObject({ kind: 'error', code: 'QUOTA_EXCEEDED', path: '/q/c', part: 2 });
+    expect(said(leader.order(all(create('/q/b'), create('/other'))))).toBe('multi');
+    expect(leader.do(create('/q/c'))).toBe('QUOTA_EXCEEDED');
+    leader.apply();
+    expect(leader.usage('/q')).toBe('count=3,bytes=0');
+    expect(leader.preparation.size).toBe(0);
+  });
+
+  it('counts what parts before it take and give', () => {
+    const leader = new Leader();
+    for (const path of ['/q', '/q/a', '/q/b']) leader.do(create(path));
+    leader.limit('/q', { countHard: 3, bytesHard: 10 });
+    expect(said(leader.order(all(create('/q/c'), remove('/q/a'))))).toBe('QUOTA_EXCEEDED');
+    expect(said(leader.order(all(remove('/q/a'), create('/q/c', '12345'), set('/q/b', '12345'))))).toBe('multi');
+    expect(said(leader.order(all(set('/q/c', '1234'), set('/q/b', '1234567'))))).toBe('QUOTA_EXCEEDED');
+    expect(said(leader.order(all(set('/q/c', ''), set('/q/b', '1234567890'))))).toBe('multi');
+    leader.apply();
+    expect(leader.usage('/q')).toBe('count=3,bytes=10');
+  });
+
+  it('set by a part holds for the parts after it, counts what they and others do before, and goes with a failed multi', () => {
+    const leader = new Leader();
+    for (const path of ['/q', '/q/a', '/zookeeper/quota/q']) leader.do(create(path));
+    const limit = { ...create(limitsPath('/q')), data: formatLimits({ ...NO_QUOTA_LIMITS, countHard: 3 }) };
+    expect(said(leader.order(all(create('/q/b'), limit, create('/q/c'))))).toBe('QUOTA_EXCEEDED');
+    expect(leader.do(create('/q/d'))).toBe('create');
+    expect(said(leader.order(all(create('/q/b'), limit, remove('/q/a'), create('/q/c'))))).toBe('QUOTA_EXCEEDED');
+    expect(said(leader.order(all(limit, remove('/q/a'), create('/q/c'))))).toBe('multi');
+    leader.apply();
+    expect(leader.tree.quotas.get('/q')).toMatchObject({ count: 3, bytes: 0 });
   });
 });
 

@@ -3,7 +3,16 @@
  * Holds a record only for what a proposed and not yet applied txn changes, so its cost is bounded by what is in flight.
  * Source: ZooKeeper `ZooKeeperServer.ChangeRecord`. It decides nothing (`prepare.ts` does).
  */
-import { assert, formatZxid, NO_SESSION, parentOf, type QuotaUsage, type SessionId, unreachable, type Zxid } from '@quorate/protocol';
+import {
+  assert,
+  formatZxid,
+  NO_SESSION,
+  parentOf,
+  type QuotaUsage,
+  type SessionId,
+  unreachable,
+  type Zxid,
+} from '@quorate/protocol';
 import type { Results } from '../tree/results.ts';
 import type { Txn, TxnPart } from '../tree/txn.ts';
 import { effectsOf, type TreeView, type ZnodeFacts } from './effects.ts';
