@@ -21,6 +21,8 @@ export class Feed {
   opening: WatchEvent[] = [];
   /** When it was last told something, or opened; monotonic ms. */
   sentMs: number;
+  /** It waits in line for its next piece. */
+  isDue = false;
   /** Bytes of its last piece, about, while that is not taken. */
   untakenBytes = 0;
 

@@ -61,8 +61,12 @@ export class Feeds {
   /** By number; in the order in which they were last told something. */
   readonly #feeds = new Map<number, Feed>();
   readonly #index = new FeedIndex();
-  /** Those whose reader waits and for which there is, or may be, something. */
-  readonly #due = new Set<Feed>();
+  /**
+   * Those whose reader waits and for which there is, or may be, something; from `#dueHead` on. Not a set: what was taken from the
+   * front of one is stepped over at every look.
+   */
+  #due: Feed[] = [];
+  #dueHead = 0;
   /** Those whose reader has not taken the last piece; in the order in which they were sent. */
   readonly #untaken = new Set<Feed>();
   #untakenBytes = 0;
@@ -89,14 +93,14 @@ export class Feeds {
     else feed.beginAt(this.#journal.end, tree.lastZxid);
     this.#feeds.set(number, feed);
     this.#index.add(feed);
-    this.#due.add(feed);
+    this.#makeDue(feed);
   }
 
   /** The reader has taken the last piece. */
   taken(number: number): void {
     const feed = this.#feeds.get(number);
     if (feed === undefined || !this.#release(feed)) return;
-    if (!feed.isIdle) this.#due.add(feed);
+    if (!feed.isIdle) this.#makeDue(feed);
   }
 
   /** The reader has gone. */
@@ -113,7 +117,7 @@ export class Feeds {
     this.#index.watching(path, (feed) => {
       if (!feed.isIdle) return;
       feed.position = number;
-      if (!this.#untaken.has(feed)) this.#due.add(feed);
+      if (!this.#untaken.has(feed)) this.#makeDue(feed);
     });
   }
 
@@ -123,17 +127,19 @@ export class Feeds {
     this.#journal.reset(lastZxid);
     for (const feed of this.#feeds.values()) {
       feed.beginWalk(this.#journal.end, lastZxid);
-      if (!this.#untaken.has(feed)) this.#due.add(feed);
+      if (!this.#untaken.has(feed)) this.#makeDue(feed);
     }
   }
 
   /** End of a turn: makes pieces, as many as a turn may. */
   turnEnded(): void {
-    if (this.#due.size === 0) return;
+    if (this.#dueHead === this.#due.length) return;
     const budget: PieceBudget = { work: TURN_WORK, bytes: TURN_BYTES };
-    for (const feed of this.#due) {
-      if (budget.work <= 0 || budget.bytes <= 0 || this.#isCrowded) break;
-      this.#due.delete(feed);
+    while (this.#dueHead < this.#due.length && budget.work > 0 && budget.bytes > 0 && !this.#isCrowded) {
+      const feed = this.#due[this.#dueHead++] as Feed;
+      // It may have been closed meanwhile.
+      if (!feed.isDue) continue;
+      feed.isDue = false;
       if (feed.position < this.#journal.first) {
         this.#drop(feed, 'what it has to be told next is no longer kept');
         continue;
@@ -141,10 +147,15 @@ export class Feeds {
       const piece = makePiece(feed, this.#state.tree, this.#journal, budget);
       budget.work -= PIECE_WORK;
       if (piece !== undefined) this.#send(feed, piece);
-      else if (!feed.isIdle) this.#due.add(feed);
+      else if (!feed.isIdle) this.#makeDue(feed);
     }
     // When there is no room, the next piece that is taken brings a turn.
-    if (this.#due.size > 0 && !this.#isCrowded) this.#host.wantTurn();
+    // Half of it at a time, so that a long line is not copied in every turn.
+    if (this.#dueHead * 2 >= this.#due.length) {
+      this.#due = this.#due.slice(this.#dueHead);
+      this.#dueHead = 0;
+    }
+    if (this.#dueHead < this.#due.length && !this.#isCrowded) this.#host.wantTurn();
   }
 
   /** Time has passed. */
@@ -193,6 +204,12 @@ export class Feeds {
     else feed.beginAt(position, from);
   }
 
+  #makeDue(feed: Feed): void {
+    if (feed.isDue) return;
+    feed.isDue = true;
+    this.#due.push(feed);
+  }
+
   #send(feed: Feed, piece: WatchPiece): void {
     feed.sentMs = this.#host.nowMs();
     this.#feeds.delete(feed.number);
@@ -216,7 +233,7 @@ export class Feeds {
   #forget(feed: Feed): void {
     this.#feeds.delete(feed.number);
     this.#index.delete(feed);
-    this.#due.delete(feed);
+    feed.isDue = false;
     this.#release(feed);
   }
 
