@@ -1,4 +1,4 @@
-import { toSessionId, ZERO_ZXID } from '@quorate/protocol';
+import { NO_SESSION, toSessionId, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { StateDisk, TreeScript, utf8 } from '../tree/tree-script.fixture.ts';
 import { PIECE_BYTES } from './feed-piece.ts';
@@ -68,6 +68,40 @@ describe('what a watch is told', () => {
       [utf8('1'), 0],
       [utf8('2'), 1],
     ]);
+  });
+
+  it('C032: every part of a txn, as the znode was right after that part', () => {
+    const stage = new FeedStage();
+    stage.script.create('/a', utf8('0'));
+    const reader = stage.open({ path: '/a' });
+    stage.settle();
+    const creates = stage.tree.znode('/')?.creates ?? 0;
+    const zxid = stage.script.apply({
+      kind: 'multi',
+      parts: [
+        { kind: 'setData', path: '/a', data: utf8('1'), version: 1 },
+        { kind: 'check', path: '/a' },
+        { kind: 'setData', path: '/a', data: utf8('2'), version: 2 },
+        { kind: 'delete', path: '/a' },
+        {
+          kind: 'create',
+          path: '/a',
+          data: utf8('3'),
+          ephemeralOwner: NO_SESSION,
+          parentCreates: creates + 1,
+        },
+      ],
+    });
+    stage.script.error();
+    stage.settle();
+    const told = reader.events.slice(2).map((event) => [event.kind, event.zxid, event.stat?.version, event.data]);
+    expect(told).toEqual([
+      ['dataChanged', zxid, 1, utf8('1')],
+      ['dataChanged', zxid, 2, utf8('2')],
+      ['deleted', zxid, undefined, undefined],
+      ['created', zxid, 0, utf8('3')],
+    ]);
+    expect(reader.state).toEqual(stage.expected(reader.spec));
   });
 
   it('nothing about a znode where the walk has yet to come, and no change twice', () => {

@@ -7,6 +7,7 @@ import { NO_SESSION } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';
 import { decodeAttachRequest, writeCall, writeClientHello } from './attach-request.ts';
 import { decodeAttachResponse, writeReply, writeSessionClosed } from './attach-response.ts';
+import { writeWatchCommand, writeWatchEnded, writeWatchNews } from './watch-frames.ts';
 import { beginMessage, writeString, writeUint } from './wire.ts';
 
 const stat = {
@@ -36,6 +37,9 @@ function requestFrame(): Uint8Array {
   const create = { kind: 'create', path: '/é', data, mode: 'ephemeral', sequential: true } as const;
   writeCall(writer, { xid: 1, timeoutMs: 5_000, linearizable: false, op: create });
   writeCall(writer, { xid: 2, timeoutMs: 0, linearizable: true, op: { kind: 'getData', path: '/a' } });
+  const spec = { path: '/é', recursive: true, withValues: true, from: toZxid(1n << 40n), initial: false };
+  writeWatchCommand(writer, { kind: 'begin', watch: 1, spec });
+  writeWatchCommand(writer, { kind: 'taken', watch: 300 });
   return writer.finish();
 }
 
@@ -46,6 +50,9 @@ function responseFrame(): Uint8Array {
   writeReply(writer, 2, 'getChildren', { zxid: toZxid(9n), result: { kind: 'getChildren', children, stat } });
   const failed = { kind: 'error', code: 'NO_NODE', path: '/x', message: 'Gone' } as const;
   writeReply(writer, 3, 'getData', { zxid: toZxid(9n), result: failed });
+  const event = { kind: 'created', zxid: toZxid(1n << 40n), path: '/é', stat, data: new Uint8Array(3) } as const;
+  writeWatchNews(writer, 1, { zxid: toZxid(1n << 40n), events: [event] }, true);
+  writeWatchEnded(writer, 2, failed);
   writeSessionClosed(writer, { code: 'SESSION_MOVED', message: 'Elsewhere', unansweredNotApplied: true });
   return writer.finish();
 }

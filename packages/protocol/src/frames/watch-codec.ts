@@ -38,6 +38,9 @@ const KINDS: Readonly<Record<WatchEventKind, number>> = {
   deleted: 7,
 };
 
+/** Kinds that are not about a znode that is there. */
+const WITHOUT_STAT: ReadonlySet<WatchEventKind> = new Set(['ready', 'gap', 'deleted']);
+
 const KIND_OF_NUMBER: ReadonlyMap<number, WatchEventKind> = new Map(
   Object.entries(KINDS).map(([kind, number]) => [number, kind as WatchEventKind]),
 );
@@ -130,5 +133,7 @@ function readEvent(reader: ByteReader): WatchEvent {
   checkMessageEnd(reader, end);
   const kind = KIND_OF_NUMBER.get(number);
   if (kind === undefined) throw new DecodeError(`A watch event of kind ${number} is not known here`);
+  if (stat === undefined && !WITHOUT_STAT.has(kind))
+    throw new DecodeError(`A watch event ${kind} of ${path} has no stat`);
   return { kind, zxid, path, stat, data };
 }

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ByteWriter } from '../bytes.ts';
 import { loadProtos, SESSION_SERVICE, serviceOf } from '../grpc/index.ts';
+import { toSessionId } from '../session-id.ts';
 import type { WatchCommand, WatchNews } from '../watch.ts';
 import { toZxid } from '../zxid.ts';
 import { decodeAttachRequest } from './attach-request.ts';
@@ -34,21 +35,36 @@ const command: fc.Arbitrary<WatchCommand> = fc.oneof(
   fc.record({ kind: fc.constantFrom('taken' as const, 'end' as const), watch }),
 );
 
-const event = fc.record({
-  kind: fc.constantFrom(
-    'current' as const,
-    'ready' as const,
-    'gap' as const,
-    'created' as const,
-    'dataChanged' as const,
-    'aclChanged' as const,
-    'deleted' as const,
-  ),
-  zxid,
-  path,
-  stat: fc.constant(undefined),
-  data: fc.option(fc.uint8Array({ maxLength: 50 }), { nil: undefined }),
-});
+const stat = {
+  czxid: toZxid(1n << 53n),
+  mzxid: toZxid(2n),
+  pzxid: toZxid(3n),
+  ctimeMs: 4,
+  mtimeMs: 5,
+  version: -6,
+  cversion: 7,
+  aversion: 8,
+  ephemeralOwner: toSessionId(0xff00_0000_0000_0003n),
+  dataLength: 9,
+  numChildren: 10,
+};
+
+const event = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom('current' as const, 'created' as const, 'dataChanged' as const, 'aclChanged' as const),
+    zxid,
+    path,
+    stat: fc.constant(stat),
+    data: fc.option(fc.uint8Array({ maxLength: 50 }), { nil: undefined }),
+  }),
+  fc.record({
+    kind: fc.constantFrom('ready' as const, 'gap' as const, 'deleted' as const),
+    zxid,
+    path,
+    stat: fc.constant(undefined),
+    data: fc.constant(undefined),
+  }),
+);
 
 const failure = fc.record({
   kind: fc.constant('error' as const),
@@ -91,4 +107,11 @@ it('reads back what watches are told, also when protobufjs has read and written 
       expect(decodeAttachResponse(throughResponse(bytes)).watches).toEqual(watches);
     }),
   );
+});
+
+it('refuses a znode that is there without its stat', () => {
+  const writer = new ByteWriter();
+  const event = { kind: 'created', zxid: toZxid(1n), path: '/a', stat: undefined, data: undefined } as const;
+  writeWatchNews(writer, 1, { zxid: toZxid(1n), events: [event] }, true);
+  expect(() => decodeAttachResponse(writer.finish())).toThrow('has no stat');
 });
