@@ -265,6 +265,37 @@ class EnsembleTest(unittest.TestCase):
         gone = self.members[0].znodes.Exists(znodes.ExistsRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
         self.assertFalse(gone.HasField('stat'))
 
+    def test_c007_a_transaction_takes_effect_as_a_whole_or_not_at_all(self):
+        part = znodes.MultiPart
+        for member, path in self.each():
+            lock = member.znodes.Create(znodes.CreateRequest(path=f'{path}-lock'), timeout=TIMEOUT_S)
+            guard = znodes.Guard(path=lock.path, czxid=lock.stat.czxid)
+            parts = [part(create=znodes.CreateRequest(path=path, data=b'one')),
+                     part(create=znodes.CreateRequest(path=f'{path}/s-', sequential=True)),
+                     part(create=znodes.CreateRequest(path=f'{path}/s-', sequential=True)),
+                     part(set_data=znodes.SetDataRequest(path=path, data=b'two', expected_version=0)),
+                     part(check=znodes.CheckRequest(path=path, expected_version=1))]
+            done = member.znodes.Multi(znodes.MultiRequest(parts=parts, guards=[guard]), timeout=TIMEOUT_S)
+            self.assertEqual([one.WhichOneof('result') for one in done.results],
+                             ['create', 'create', 'create', 'set_data', 'check'])
+            self.assertEqual([one.create.path for one in done.results[1:3]], [f'{path}/s-{n:010d}' for n in range(2)])
+            self.assertEqual((done.results[0].create.stat.version, done.results[3].set_data.stat.version), (0, 1))
+            for reader in self.members:
+                read = reader.znodes.GetData(znodes.GetDataRequest(path=path, linearizable=True), timeout=TIMEOUT_S)
+                self.assertEqual((read.data, read.stat.czxid, read.stat.mzxid), (b'two', done.zxid, done.zxid))
+            failing = [part(set_data=znodes.SetDataRequest(path=path, data=b'three')),
+                       part(delete=znodes.DeleteRequest(path=f'{path}/s-0000000000')),
+                       part(check=znodes.CheckRequest(path=path, expected_version=7)),
+                       part(create=znodes.CreateRequest(path=f'{path}/after'))]
+            _, detail = error_of(lambda: member.znodes.Multi(znodes.MultiRequest(parts=failing), timeout=TIMEOUT_S))
+            self.assertEqual((detail.code, detail.part, detail.path), (errors.ERROR_CODE_BAD_VERSION, 2, path))
+            member.znodes.Delete(znodes.DeleteRequest(path=lock.path), timeout=TIMEOUT_S)
+            stale = znodes.MultiRequest(parts=failing[:2], guards=[guard])
+            error, detail = error_of(lambda: member.znodes.Multi(stale, timeout=TIMEOUT_S))
+            self.assertEqual((error.code(), detail.code), (grpc.StatusCode.FAILED_PRECONDITION, errors.ERROR_CODE_GUARD_FAILED))
+            read = member.znodes.GetData(znodes.GetDataRequest(path=path), timeout=TIMEOUT_S)
+            self.assertEqual((read.data, read.stat.version, read.stat.num_children), (b'two', 1, 2))
+
     def test_a_watch_goes_on_at_the_next_member_from_where_it_was(self):
         path = '/watched'
         kinds = watches.WatchEventKind.Name
