@@ -58,6 +58,34 @@ describe('a multi', () => {
     expect(prepared.tree.children('/s')).toEqual(['a-0000000000']);
   });
 
+  it.each([
+    {
+      what: 'a znode made, set, checked and deleted within it leaves nothing',
+      parts: [create('/t'), create('/t/a'), setAt('/t/a', 0), check('/t/a', 1), del('/t/a', 1), del('/t')],
+      outcome: '/t,/t/a,/t/a,/t/a,/t/a,/t',
+    },
+    { what: 'one that is deleted can be made anew', parts: [del('/u'), create('/u')], outcome: '/u,/u' },
+    {
+      what: 'an ephemeral made within it has no children',
+      parts: [create('/w'), create('/w/e', '', { mode: 'ephemeral' }), create('/w/e/x')],
+      outcome: 'NO_CHILDREN_FOR_EPHEMERALS at 2',
+    },
+    { what: 'a version is used up', parts: [setAt('/z', 0), setAt('/z', 0)], outcome: 'BAD_VERSION at 1' },
+  ])('C007: $what', ({ parts, outcome }) => {
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    for (const path of ['/u', '/z']) prepared.order(create(path));
+    const before = prepared.orderAt(set('/u', 'x'));
+    expect(outcomeOf(prepared.order(multi(...parts), S))).toBe(outcome);
+    prepared.apply();
+    const isDone = !outcome.includes(' at ');
+    expect(prepared.tree.children('/')).toEqual(['u', 'z', 'zookeeper']);
+    expect(prepared.tree.stat('/z')).toMatchObject({ version: 0 });
+    const isNew = isDone && parts.length === 2;
+    expect((prepared.tree.stat('/u')?.czxid ?? 0n) > before).toBe(isNew);
+    expect(prepared.tree.stat('/u')?.version).toBe(isNew ? 0 : 1);
+  });
+
   it('may be empty', () => {
     expect(outcomeOf(new PreparedTree().order(multi()))).toBe('');
   });
