@@ -2,13 +2,13 @@
 import type { MultiPart, PartResult } from '@quorate/protocol';
 import {
   type ModelOp,
-  ModelRefusal,
   type ModelResult,
   type Place,
   type ReferenceModel,
   requirePath,
   requireVersion,
 } from './reference.ts';
+import { ModelRefusal } from './refused.ts';
 import * as simple from './simple-ops.ts';
 
 export const multi: ModelOp<'multi'> = (model, { parts }, place) => {
@@ -17,7 +17,7 @@ export const multi: ModelOp<'multi'> = (model, { parts }, place) => {
       return carryOutPart(model, part, place);
     } catch (error) {
       if (!(error instanceof ModelRefusal)) throw error;
-      throw new ModelRefusal(error.failure.code, error.failure.path, index);
+      throw new ModelRefusal(error.failure.code, error.failure.path, { part: index });
     }
   });
   return { kind: 'multi', results: results as PartResult[] };

@@ -2,14 +2,8 @@
 import type { Guard, Op, ReadOp, Zxid } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
 import { multi } from './multi.ts';
-import {
-  type ModelChange,
-  type ModelOp,
-  ModelRefusal,
-  type ModelResult,
-  type Place,
-  type ReferenceModel,
-} from './reference.ts';
+import { type ModelChange, type ModelOp, type ModelResult, type Place, type ReferenceModel } from './reference.ts';
+import { ModelRefusal } from './refused.ts';
 import * as simple from './simple-ops.ts';
 
 type Kinds = Exclude<Op['kind'], 'sync'>;
@@ -62,10 +56,21 @@ export function write(model: ReferenceModel, op: OrderedOp, place: Place, guards
 
 /** What is wrong by its form alone is said before guards are looked at. */
 function requireForm(model: ReferenceModel, op: ModelledOp, place: Place): void {
-  const trial = model.copy();
-  const { result } = trial.attempt(() => carryOut(trial, op, place));
-  if (result.kind !== 'error' || result.code !== 'INVALID_ARGUMENT' || result.part !== undefined) return;
-  throw new ModelRefusal(result.code, result.path);
+  try {
+    carryOut(model.copy(), op, place);
+  } catch (error) {
+    if (!(error instanceof ModelRefusal) || error.byForm) throw error;
+  }
+}
+
+/** False for what can be refused without the tree: no member forwards it, and it has no place in the history. */
+export function isOrdered(model: ReferenceModel, op: ModelledOp, place: Place): boolean {
+  try {
+    requireForm(model, op, place);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function read(model: ReferenceModel, op: ReadOp, place: Place): ModelResult {

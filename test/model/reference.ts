@@ -13,6 +13,8 @@ import {
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
+import { recount } from './quotas.ts';
+import { type ModelFailure, ModelRefusal } from './refused.ts';
 
 export interface ModelZnode {
   data: Uint8Array | undefined;
@@ -51,15 +53,6 @@ export interface ModelChange {
   readonly zxid: Zxid;
 }
 
-/** Only codes and paths of failures are compared: wording is the product's. */
-export interface ModelFailure {
-  readonly kind: 'error';
-  readonly code: string;
-  readonly path: string | undefined;
-  /** The part of a multi that failed. */
-  readonly part?: number | undefined;
-}
-
 export type ModelResult = OpResult | ModelFailure;
 
 /** A result as it is compared: of a failure only what the reference says. */
@@ -84,15 +77,6 @@ export type ModelOp<K extends Op['kind']> = (
   op: Extract<Op, { readonly kind: K }>,
   place: Place,
 ) => ModelResult;
-
-export class ModelRefusal extends Error {
-  readonly failure: ModelFailure;
-
-  constructor(code: string, path?: string, part?: number) {
-    super(code);
-    this.failure = { kind: 'error', code, path, part };
-  }
-}
 
 function builtIn(cversion: number): ModelZnode {
   const times = { ctimeMs: 0, mtimeMs: 0, version: 0, creates: 0, aversion: 0 };
@@ -178,7 +162,13 @@ export class ReferenceModel {
     const parent = this.existing(parentPath(path));
     parent.cversion += 1;
     parent.pzxid = zxid;
-    this.changes.push({ kind: 'deleted', path, zxid });
+    this.changed('deleted', path, zxid);
+  }
+
+  /** To be called right after each change. */
+  changed(kind: ChangeKind, path: string, zxid: Zxid): void {
+    this.changes.push({ kind, path, zxid });
+    recount(this, path, kind === 'created');
   }
 
   requireSession(session: SessionId): void {

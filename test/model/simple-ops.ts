@@ -1,6 +1,8 @@
 /** The model's operations on one znode, one function each: checks in the order of reference §4.3, then what changes (§5.3). */
 import { NO_SESSION } from '@quorate/protocol';
-import { type ModelOp, ModelRefusal, parentPath, requirePath, requireVersion } from './reference.ts';
+import { requireQuota } from './quotas.ts';
+import { type ModelOp, parentPath, requirePath, requireVersion } from './reference.ts';
+import { ModelRefusal } from './refused.ts';
 
 const PROTECTED = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
 
@@ -14,6 +16,7 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
   const path = op.sequential ? op.path + String(parent.creates).padStart(10, '0') : op.path;
   if (model.znodes.has(path)) throw new ModelRefusal('NODE_EXISTS', path);
   if (parent.owner !== NO_SESSION) throw new ModelRefusal('NO_CHILDREN_FOR_EPHEMERALS', path);
+  requireQuota(model, path, op.data, true, op.data?.length ?? 0);
   parent.creates += 1;
   parent.cversion += 1;
   parent.pzxid = zxid;
@@ -31,7 +34,7 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
     owner: op.mode === 'ephemeral' ? session : NO_SESSION,
     lifetime: op.mode === 'container' ? 'container' : op.mode === 'ttl' ? { ttlMs: op.ttlMs! } : undefined,
   });
-  model.changes.push({ kind: 'created', path, zxid });
+  model.changed('created', path, zxid);
   return { kind: 'create', path, stat: model.stat(path) };
 };
 
@@ -48,12 +51,13 @@ export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {
 export const setData: ModelOp<'setData'> = (model, op, { zxid, timeMs }) => {
   requirePath(op.path);
   const znode = model.existing(op.path);
+  requireQuota(model, op.path, op.data, false, (op.data?.length ?? 0) - (znode.data?.length ?? 0));
   requireVersion(op.path, znode, op.expectedVersion);
   znode.data = op.data;
   znode.version += 1;
   znode.mzxid = zxid;
   znode.mtimeMs = timeMs;
-  model.changes.push({ kind: 'dataChanged', path: op.path, zxid });
+  model.changed('dataChanged', op.path, zxid);
   return { kind: 'setData', stat: model.stat(op.path) };
 };
 

@@ -16,8 +16,7 @@ import {
 import { expect } from 'vitest';
 import type { EnsembleProcess } from '../e2e/ensemble-process.ts';
 import { until } from '../e2e/ensemble-process.ts';
-import { read, write } from './ops.ts';
-import { isOrdered } from './ordered.ts';
+import { isOrdered, read, write } from './ops.ts';
 import { type ModelChange, type ModelResult, ReferenceModel } from './reference.ts';
 import { Told } from './told.ts';
 
@@ -129,7 +128,8 @@ export class Stage implements AsyncDisposable {
     if (!this.model.sessions.has(session)) {
       this.model.sessions.set(session, { timeoutMs: SESSION_MS, token, last: 0, results: new Map() });
     }
-    const zxid = isOrdered(this.model, op, session) ? this.#next() : toZxid(this.#last);
+    const isPlaced = isOrdered(this.model, op, { zxid: toZxid(this.#last), timeMs: 0, session });
+    const zxid = isPlaced ? this.#next() : toZxid(this.#last);
     const timeMs = got.stat?.mtimeMs ?? got.results?.find(({ stat }) => stat !== undefined)?.stat?.mtimeMs ?? 0;
     const { result, changes } = write(this.model, op, { zxid, timeMs, session });
     expect(

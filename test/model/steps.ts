@@ -33,6 +33,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   delete: 5,
   setData: 5,
   multi: 4,
+  quota: 4,
   read: 4,
   open: 3,
   close: 1,
@@ -57,7 +58,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
 
 export const sequence = fc.array(step, { minLength: 1, maxLength: 60, size: 'max' });
 
-const NAMES = ['a', 'b', 'é', '..c', 'q-'];
+const NAMES = ['a', 'b', 'a', 'é', '..c', 'q-'];
 const BAD_PATHS = ['', 'a', '/a/', '/a//b', '/a/./b', '/a/..', '/a\u0000', '/a\u0085', '/a\uf8ff', '/\ufff0'];
 const MODES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'ephemeral', 'container', 'ttl'];
 
@@ -142,6 +143,26 @@ function send(subject: Subject, op: WriteOp, choice: number): void {
   subject.order(op, session, { numbered, guards: someGuards(subject, choice >> 4) });
 }
 
+const QUOTAS = ['/a', '/b', '/a', '/b', '/a/b'];
+const LIMITS = ['count=1,bytes=4', 'count=-1,bytes=-1=;byteHardLimit=6;countHardLimit=3', ';countHardLimit=2'];
+
+/** Sets, changes or removes a quota, or what says how much it holds, as tools do: through znodes. */
+function sendQuota(subject: Subject, a: number, b: number, c: number): void {
+  const top = `/zookeeper/quota${at(QUOTAS, a)}`;
+  const path = `${top}/${b % 3 === 0 ? 'zookeeper_stats' : 'zookeeper_limits'}`;
+  const text = c % 16 === 0 ? 'byteHardLimit=much' : at([...LIMITS, ';byteHardLimit=9'], c >> 4);
+  const data = Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const shape = { data, mode: 'persistent', sequential: false } as const;
+  if (b % 5 === 0) send(subject, { kind: 'delete', path, expectedVersion: undefined }, c);
+  else if (b % 5 === 1) send(subject, { kind: 'setData', path, data, expectedVersion: undefined }, c);
+  else {
+    for (const above of at(QUOTAS, a).length > 3 ? [top.slice(0, top.lastIndexOf('/')), top] : [top]) {
+      send(subject, { kind: 'create', path: above, ...shape, data: undefined }, 0);
+    }
+    send(subject, { kind: 'create', path, ...shape }, c);
+  }
+}
+
 const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: number) => void>> = {
   create: (subject, a, b, c) => send(subject, someCreate(subject, a, b), c),
   delete: (subject, a, b, c) => {
@@ -154,6 +175,7 @@ const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: 
     send(subject, { kind: 'setData', path, data: someData(c), expectedVersion }, c);
   },
   multi: (subject, a, b, c) => send(subject, someMulti(subject, a, b, c), c),
+  quota: (subject, a, b, c) => sendQuota(subject, a, b, c),
   read: (subject, a, b, c) => {
     subject.read({ kind: at(READS, b), path: existingPath(subject, a) }, someSession(subject, c));
   },
