@@ -11,6 +11,8 @@ export interface CallRecord {
   answers: number;
   /** The client gave up: its stream, member or session is gone. */
   isAbandoned: boolean;
+  /** Of several copies of one numbered write: see `CallBook.meant`. */
+  readonly isRepeated?: boolean;
 }
 
 /**
@@ -64,6 +66,28 @@ export class CallBook {
     return this.#at;
   }
 
+  /**
+   * The calls as their clients mean them: all copies of a numbered write are one call, made when the first was made, and answered by
+   * the first answer that says what became of it.
+   */
+  meant(): readonly CallRecord[] {
+    const byNumber = new Map<string, CallRecord[]>();
+    const meant: (CallRecord | CallRecord[])[] = [];
+    for (const record of this.all.values()) {
+      const { session, request } = record.call;
+      const key = `${session}:${request}`;
+      const copies = request === undefined ? undefined : byNumber.get(key);
+      if (request === undefined) meant.push(record);
+      else if (copies !== undefined) copies.push(record);
+      else {
+        const made = [record];
+        byNumber.set(key, made);
+        meant.push(made);
+      }
+    }
+    return meant.map((one) => (Array.isArray(one) ? merged(one) : one));
+  }
+
   note(observation: Observation): void {
     this.#at += 1;
     if (observation.kind === 'called') {
@@ -86,4 +110,18 @@ export class CallBook {
       if (record !== undefined) record.isAbandoned = true;
     }
   }
+}
+
+function merged(copies: readonly CallRecord[]): CallRecord {
+  const [first] = copies as [CallRecord];
+  if (copies.length === 1) return first;
+  const isFinal = ({ answer }: CallRecord): boolean => {
+    if (answer?.result.kind === 'error' && answer.result.code === 'OUT_OF_ORDER') return true;
+    const fate = fateOf(answer);
+    return fate === 'done' || fate === 'refused';
+  };
+  // Where none is final, one that leaves the outcome open decides: a refusal of one copy says nothing of another.
+  const telling = copies.find(isFinal) ?? copies.find(({ answer }) => fateOf(answer) === 'unknown') ?? first;
+  const { answer, answeredAt, answers, isAbandoned } = telling;
+  return { call: first.call, calledAt: first.calledAt, answer, answeredAt, answers, isAbandoned, isRepeated: true };
 }

@@ -25,6 +25,8 @@ const EVENTS = [
   'calls',
   'acknowledged',
   'unknown',
+  'repeated',
+  'outOfOrder',
   'sessions',
   'resumed',
   'ended',
@@ -149,11 +151,14 @@ export class CoverageCounter implements Checker {
     for (const { answer } of ledger.calls.all.values()) {
       if (fateOf(answer) === 'done') counts.acknowledged += 1;
       if (fateOf(answer) === 'unknown') counts.unknown += 1;
-      if (answer?.result.kind === 'error' && answer.result.code === 'THROTTLED') counts.throttled += 1;
+      const code = answer?.result.kind === 'error' ? answer.result.code : undefined;
+      if (code === 'THROTTLED') counts.throttled += 1;
+      if (code === 'OUT_OF_ORDER') counts.outOfOrder += 1;
     }
     for (const zxid of ledger.committed) {
       const txn = ledger.txn(zxid);
       // The leader's own txns have no member of origin.
+      if (txn?.body.kind === 'repeat') counts.repeated += 1;
       if (txn?.body.kind === 'closeSession' && txn.origin.sid === 0) counts.expired += 1;
     }
   }

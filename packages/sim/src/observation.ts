@@ -60,6 +60,8 @@ export interface CallView {
   readonly attachment: number;
   readonly op: Op | SessionOp;
   readonly linearizable: boolean;
+  /** Number of a write in its session: calls of one number are one write, asked for again. Absent for what is not numbered. */
+  readonly request?: number;
 }
 
 export type Observation =

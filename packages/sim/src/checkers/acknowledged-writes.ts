@@ -25,7 +25,7 @@ export class AcknowledgedWritesChecker implements Checker {
     const index = new WriteIndex(ledger);
     const asked = new Set<string>();
     const deletes = new Map<string, Deletes>();
-    for (const record of ledger.calls.all.values()) {
+    for (const record of ledger.calls.meant()) {
       if (!isWrite(record.call.op)) continue;
       const value = valueOfCall(record);
       if (value !== undefined) {

@@ -8,6 +8,7 @@ import { EqualDigestChecker } from './equal-digest.ts';
 import { LinearizableChecker } from './linearizable.ts';
 import { LivenessChecker } from './liveness.ts';
 import { NoFailureChecker } from './no-failure.ts';
+import { OnceChecker } from './once.ts';
 import { OneAnswerChecker } from './one-answer.ts';
 import { OneLeaderChecker } from './one-leader.ts';
 import { PrimaryOrderChecker } from './primary-order.ts';
@@ -36,6 +37,7 @@ export function allCheckers(): readonly Checker[] {
     new VoteGrantChecker(),
     new EqualDigestChecker(),
     new OneAnswerChecker(),
+    new OnceChecker(),
     new SessionOrderChecker(),
     new RealTimeChecker(),
     new AcknowledgedWritesChecker(),

@@ -15,27 +15,28 @@ export class LinearizableChecker implements Checker {
   readonly kinds = [] as const;
 
   finish(ledger: Ledger): void {
-    const history = [...ledger.calls.all.values()].flatMap(callOf);
+    const history = ledger.calls.meant().flatMap(callOf);
     const verdict = checkLinearizable(history);
     if (verdict.kind !== 'linearizable') violated(this, `${verdict.kind}: ${verdict.message}`);
   }
 }
 
 /** The call as its client knows it; nothing for calls about sessions that are no operations. */
-function callOf({ call, calledAt, answer, answeredAt }: CallRecord): HistoryCall | [] {
+function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: CallRecord): HistoryCall | [] {
   const { op, session, attachment, sid, callId, linearizable } = call;
   // The workload has no multi: it would be of several znodes, and the checker takes each by itself.
   if (isSessionOp(op) || op.kind === 'multi') return [];
   return {
     process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
     session,
-    stream: attachment === 0 ? undefined : session.toString(16),
+    // One that was asked for again is answered out of its place in the line, and with the zxid of the first time.
+    stream: attachment === 0 || isRepeated ? undefined : session.toString(16),
     op,
     linearizable,
     invokedAt: calledAt,
     returnedAt: answer === undefined ? undefined : answeredAt,
     result: answer?.result.kind === 'multi' ? undefined : answer?.result,
-    ...(answer === undefined ? {} : { zxid: answer.zxid }),
+    ...(answer === undefined || isRepeated ? {} : { zxid: answer.zxid }),
   };
 }
 

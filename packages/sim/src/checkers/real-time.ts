@@ -6,7 +6,7 @@
 import { formatZxid, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
-import type { Observation } from '../observation.ts';
+import type { CallView, Observation } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
 
 export class RealTimeChecker implements Checker {
@@ -16,11 +16,21 @@ export class RealTimeChecker implements Checker {
   #shown: Zxid = ZERO_ZXID;
   /** What had been shown when each call that is in flight began. */
   readonly #before = new Map<number, Zxid>();
+  /** The same for numbered writes, of which each copy began when the first did. */
+  readonly #firsts = new Map<string, Zxid>();
+
+  #begun({ session, request }: CallView): Zxid {
+    if (request === undefined) return this.#shown;
+    const key = `${session}:${request}`;
+    const first = this.#firsts.get(key) ?? this.#shown;
+    this.#firsts.set(key, first);
+    return first;
+  }
 
   observe(observation: Observation, ledger: Ledger): void {
     if (observation.kind === 'called') {
       const { callId, op, linearizable } = observation.call;
-      if (linearizable || isWrite(op) || op.kind === 'sync') this.#before.set(callId, this.#shown);
+      if (linearizable || isWrite(op) || op.kind === 'sync') this.#before.set(callId, this.#begun(observation.call));
     } else if (observation.kind === 'answered') {
       const { callId, answer } = observation;
       const fate = fateOf(answer);

@@ -6,6 +6,7 @@
 import { NO_SESSION, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 import { type ClientOptions, pickFront } from './client.ts';
 import type { Closed, Front, Reply } from './front.ts';
+import { NumberedWrites } from './numbered-writes.ts';
 
 export interface Session {
   readonly id: SessionId;
@@ -16,6 +17,7 @@ export interface Session {
   mayEnd: boolean;
   /** A close is under way: no calls after it. */
   isClosing: boolean;
+  readonly writes: NumberedWrites;
 }
 
 /** A stream that carries the session: calls can be made. */
@@ -122,7 +124,7 @@ export class SessionHolder {
       (reply) => {
         if (reply.kind === 'ready') {
           const { session: id, timeoutMs: negotiatedMs } = reply;
-          const fresh = { lastZxidSeen: ZERO_ZXID, mayEnd: false, isClosing: false };
+          const fresh = { lastZxidSeen: ZERO_ZXID, mayEnd: false, isClosing: false, writes: new NumberedWrites() };
           this.#session = { id, token, timeoutMs: negotiatedMs, ...fresh };
           stream.readyUs = schedule.nowUs;
         } else if (reply.kind === 'answer') this.#retry(stream);

@@ -2,8 +2,11 @@
  * A client with a session on a stream: pipelines calls, keeps the session alive, goes elsewhere when it waits for too
  * long. By itself it moves, closes, or falls silent for a while. How the session stays attached: session-holder.ts.
  */
-import { fateOf } from '../calls.ts';
+import { fateOf, isWrite } from '../calls.ts';
+import type { Random } from '../random.ts';
 import type { Client, ClientOptions } from './client.ts';
+import type { Reply } from './front.ts';
+import type { NumberedWrite } from './numbered-writes.ts';
 import { type ReadyStream, SessionHolder } from './session-holder.ts';
 import { type Draw, Workload } from './workload.ts';
 
@@ -14,6 +17,7 @@ export class StreamClient implements Client {
   readonly #options: ClientOptions;
   readonly #workload: Workload;
   readonly #holder: SessionHolder;
+  readonly #again: Random;
   #inFlight = 0;
   #isQuiet = false;
   #complaint: string | undefined;
@@ -21,10 +25,13 @@ export class StreamClient implements Client {
   constructor(options: ClientOptions) {
     this.name = options.name;
     this.#options = options;
+    this.#again = options.random.fork('again');
     this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession: true });
     // Whoever had calls waiting makes them as soon as it is back.
     this.#holder = new SessionHolder(options, () => {
-      if (!this.#isQuiet) this.#work();
+      if (this.#isQuiet) return;
+      this.#sendAgain();
+      this.#work();
     });
   }
 
@@ -85,22 +92,44 @@ export class StreamClient implements Client {
 
   #call(ready: ReadyStream, draw: Draw): void {
     const timeoutMs = this.#holder.deadlineMs();
-    if (this.#options.takes('op')) this.#send(ready, draw, timeoutMs);
+    if (this.#options.takes('op')) this.#send(ready, draw, timeoutMs, this.#number(ready, draw));
   }
 
-  #send({ front, attachment, session }: ReadyStream, { op, linearizable }: Draw, timeoutMs: number): void {
+  /** Most writes are numbered; the others stand for clients that do not care. */
+  #number({ session }: ReadyStream, draw: Draw): NumberedWrite | undefined {
+    return isWrite(draw.op) && this.#again.chance(0.9) ? session.writes.next(draw) : undefined;
+  }
+
+  /** Writes without a final answer, in order, before any new one; now and then one is given up. */
+  #sendAgain(): void {
+    const { ready } = this.#holder;
+    if (ready === undefined || this.#isQuiet || ready.session.isClosing) return;
+    for (const write of ready.session.writes.left) {
+      if (this.#again.chance(0.05)) ready.session.writes.giveUp(write);
+      else if (this.#options.takes('again')) {
+        this.#send(ready, write.draw, this.#again.between(20, this.#options.knobs.deadlineMaxMs), write);
+      }
+    }
+  }
+
+  #send({ front, attachment, session }: ReadyStream, draw: Draw, timeoutMs: number, write?: NumberedWrite): void {
+    const { op, linearizable } = draw;
+    const numbered = write === undefined ? undefined : session.writes.mark(write);
+    const view = { session: session.id, attachment, op, linearizable };
     this.#inFlight += 1;
+    if (write !== undefined) write.isUnderWay = true;
     const isAnswered = this.#isQuiet ? () => {} : this.#holder.loseHeart(attachment);
     front.ask(
-      { session: session.id, attachment, op, linearizable },
+      write === undefined ? view : { ...view, request: write.request },
       timeoutMs,
       (callId, deadlineMs) => ({
         kind: 'call',
-        call: { callId, session: session.id, attachment, token: undefined, op, linearizable, deadlineMs },
+        call: { callId, ...view, token: undefined, numbered, deadlineMs },
       }),
       (reply) => {
         isAnswered();
         this.#inFlight -= 1;
+        if (write !== undefined) this.#answered(session, write, reply);
         this.#workload.learn(op, reply);
         if (op.kind === 'closeSession') session.isClosing = false;
         if (reply.kind !== 'answer') return;
@@ -110,6 +139,14 @@ export class StreamClient implements Client {
         if (op.kind === 'closeSession' && fate === 'done') this.#holder.closed();
       },
     );
+  }
+
+  #answered({ writes }: ReadyStream['session'], write: NumberedWrite, reply: Reply): void {
+    writes.answered(write, reply.kind === 'answer' ? reply.answer : undefined);
+    // With the stream gone, it goes out again on the next one.
+    if (reply.kind === 'answer' && writes.left.length > 0) {
+      this.#options.schedule.after(this.#again.between(0, 50) * MS, () => this.#sendAgain());
+    }
   }
 
   #ping(): void {

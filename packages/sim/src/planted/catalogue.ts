@@ -39,6 +39,7 @@ import {
   voteUngranted,
 } from './history-faults.ts';
 import { ackCountsTwice, epochInMemory, rightClaimed, rightIgnored, syncFromMemory } from './membership-faults.ts';
+import { numberLost, resultForgotten } from './once-faults.ts';
 import type { PlantedFault } from './plant.ts';
 import {
   divergenceIgnored,
@@ -107,6 +108,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   snapshotMerged,
   tornTailAccepted,
   divergenceIgnored,
+  numberLost,
+  resultForgotten,
 ];
 
 /** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */
