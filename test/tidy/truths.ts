@@ -81,4 +81,4 @@ export const TRUTHS: Readonly<Record<string, () => Rows>> = {
 };
 
 /** Tables that other rules read. */
-export const READ_ELSEWHERE: readonly string[] = ['arrows', 'dependencies'];
+export const READ_ELSEWHERE: readonly string[] = ['arrows', 'cases', 'dependencies'];
