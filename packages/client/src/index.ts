@@ -16,6 +16,15 @@ export type {
 export { connect } from './connect.ts';
 export { CoordinationError, type ErrorCode, isCode, type Outcome } from './errors.ts';
 export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
+export {
+  deleteQuota,
+  getQuota,
+  listQuotas,
+  type Quota,
+  type QuotaLimits,
+  type QuotaUsage,
+  setQuota,
+} from './quotas.ts';
 export { listServers } from './servers.ts';
 export type { Session } from './session.ts';
 export { describeSession, endSession, listSessions, type SessionDetails } from './session-admin.ts';

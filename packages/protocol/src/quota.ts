@@ -29,6 +29,7 @@ export const NO_QUOTA_LIMITS: QuotaLimits = { count: -1, bytes: -1, countHard: -
 const TEXT_MAX = 1_000;
 
 const ROOT = '/zookeeper/quota';
+const BELOW_ROOT = `${ROOT}/`;
 const LIMITS = 'zookeeper_limits';
 const STATS = 'zookeeper_stats';
 
@@ -44,7 +45,7 @@ export function statsPath(path: string): string {
 
 /** What `path` holds for which subtree, when it is a znode of the two kinds. There is none for `/` and for what is under /zookeeper. */
 export function quotaNode(path: string): { readonly kind: 'limits' | 'stats'; readonly of: string } | undefined {
-  if (!path.startsWith(`${ROOT}/`)) return undefined;
+  if (!path.startsWith(BELOW_ROOT)) return undefined;
   const name = nameOf(path);
   if (name !== LIMITS && name !== STATS) return undefined;
   const of = parentOf(path).slice(ROOT.length);

@@ -6,6 +6,7 @@ import { ensembleCommand } from './ensemble.ts';
 import { getCommand } from './get.ts';
 import { lsCommand } from './ls.ts';
 import { moveLeaderCommand } from './move-leader.ts';
+import { quotaCommand } from './quota.ts';
 import { serveCommand } from './serve.ts';
 import { sessionsCommand } from './sessions.ts';
 import { setCommand } from './set.ts';
@@ -25,6 +26,7 @@ export function addCommands(argv: Argv): Argv {
     .command(syncCommand)
     .command(statusCommand)
     .command(moveLeaderCommand)
+    .command(quotaCommand)
     .command(sessionsCommand)
     .command(serveCommand)
     .command(ensembleCommand);

@@ -27,7 +27,7 @@ export class Draft implements TreeView {
 
   /** Takes in what `part` will do. Its zxid is not known yet, and no check of a part asks for it. */
   add(part: TxnPart, zxid: Zxid = ZERO_ZXID): void {
-    const added = addedBy(part, (path) => this.znode(path));
+    const added = addedBy(part, this);
     for (const { path, facts } of effectsOf(this, part, zxid)) this.#changed.set(path, facts);
     if (added !== undefined) this.quotas.changed(added);
   }

@@ -47,11 +47,17 @@ interface QuotaChange {
   readonly facts: QuotaFacts | undefined;
 }
 
-/** What `part` adds when it is made to what `znode` shows. */
-export function addedBy(part: TxnPart, znode: QuotaGround['znode']): Added | undefined {
-  if (part.kind === 'check') return undefined;
+/** What a change is made to. */
+interface AddedTo {
+  znode(path: string): { readonly dataLength: number } | undefined;
+  readonly quotas: QuotaLayer;
+}
+
+/** What `part` adds to quotas when it is made to what `view` shows; undefined when it concerns none. */
+export function addedBy(part: TxnPart, view: AddedTo): Added | undefined {
   const { path } = part;
-  const before = znode(path)?.dataLength ?? 0;
+  if (part.kind === 'check' || !view.quotas.concerns(path)) return undefined;
+  const before = view.znode(path)?.dataLength ?? 0;
   if (part.kind === 'delete') return { path, usage: { count: -1, bytes: -before }, data: undefined };
   const bytes = (part.data?.length ?? 0) - before;
   return { path, usage: { count: part.kind === 'create' ? 1 : 0, bytes }, data: part.data };
@@ -97,6 +103,11 @@ export class QuotaLayer implements QuotaView {
     const of = coveringPath(path, (at) => this.get(at) !== undefined);
     const facts = of === undefined ? undefined : this.get(of);
     return of === undefined || facts === undefined ? undefined : { of, facts };
+  }
+
+  /** False when a change there can be no matter of quotas: the ordinary case, which is to cost nothing. */
+  concerns(path: string): boolean {
+    return this.size > 0 || quotaNode(path) !== undefined;
   }
 
   /** A change is made. After the record of its znode. */

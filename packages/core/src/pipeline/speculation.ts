@@ -150,7 +150,7 @@ export class Speculation implements TreeView {
   /** Returns the paths that it touches. */
   #change(zxid: Zxid, part: TxnPart): string[] {
     if (part.kind === 'delete') this.#unbear(this.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
-    const added = addedBy(part, (path) => this.znode(path));
+    const added = addedBy(part, this);
     const effects = effectsOf(this, part, zxid);
     for (const { path, facts } of effects) this.#znodes.set(path, { zxid, facts });
     if (added !== undefined) this.quotas.changed(added, zxid);
