@@ -10,6 +10,7 @@ import { loadProtos, SESSION_SERVICE, serviceOf } from '../grpc/index.ts';
 import type { Answer, Op } from '../op.ts';
 import { toSessionId } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';
+import { decodeAnswer, encodeAnswer } from './answer.ts';
 import { decodeAttachRequest, writeAcknowledged, writeCall, writeClientHello } from './attach-request.ts';
 import { decodeAttachResponse, writeReply, writeServerHello, writeSessionClosed } from './attach-response.ts';
 import type { ClientHello, FrameCall, ServerHello } from './frame.ts';
@@ -189,6 +190,14 @@ describe('the frame codec against protobufjs', () => {
           expect(decodeAttachRequest(throughRequest(bytes))).toEqual({ hello, calls, watches: [], acknowledged });
         },
       ),
+    );
+  });
+
+  it('reads back an answer that was kept', () => {
+    fc.assert(
+      fc.property(reply, ({ answer }) => {
+        expect(decodeAnswer(encodeAnswer(answer))).toEqual(answer);
+      }),
     );
   });
 
