@@ -1,7 +1,7 @@
 import { NO_SESSION, type SessionId, type Sid, toZxid, type Zxid } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RequestMessage } from '../peer/messages.ts';
-import { create } from '../peer/words.fixture.ts';
+import { create, set } from '../peer/words.fixture.ts';
 import { DataTree } from '../tree/data-tree.ts';
 import type { Txn } from '../tree/txn.ts';
 import { decodeTxn } from '../tree/txn-codec.ts';
@@ -316,6 +316,20 @@ describe('znodes whose time is over', () => {
     leader.apply();
     leader.advance(3_000);
     expect(leader.tree.children('/c')).toEqual(['y']);
+  });
+
+  it('stay when what is in flight sets them, or has put others in their place', () => {
+    const leader = new Leader();
+    for (const path of ['/t', '/u']) leader.order(2, create(path, '', { mode: 'ttl', ttlMs: 2_000 }));
+    leader.now.wallMs += 60_000;
+    leader.now.monotonicMs += 60_000;
+    leader.desk.order(2, [leader.request(set('/t', 'new'))], leader.now);
+    const away = leader.request({ kind: 'delete', path: '/u', expectedVersion: undefined });
+    leader.desk.order(2, [away, leader.request(create('/u'))], leader.now);
+    leader.desk.tick(leader.now);
+    leader.apply();
+    leader.advance(1_000);
+    expect(leader.tree.children('/')).toEqual(['t', 'u', 'zookeeper']);
   });
 
   it('stay while leadership is being handed over', () => {

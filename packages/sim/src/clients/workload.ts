@@ -3,7 +3,7 @@
  * conditional changes with versions that may be old. Every write that carries data carries a value of its own, by
  * which it can be found in the history. All drawn from the seed.
  */
-import { type Op, unreachable, type WriteOp } from '@quorate/protocol';
+import { type Op, TTL_MAX_MS, unreachable, type WriteOp } from '@quorate/protocol';
 import type { ClientKnobs } from '../knobs.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
@@ -116,8 +116,11 @@ export class Workload {
   }
 
   #create(path: string, isEphemeral: boolean, sequential: boolean): WriteOp {
-    const mode = isEphemeral && this.#hasSession ? 'ephemeral' : 'persistent';
-    return { kind: 'create', path, data: this.#random.chance(0.05) ? undefined : this.#value(), mode, sequential };
+    const data = this.#random.chance(0.05) ? undefined : this.#value();
+    if (isEphemeral && this.#hasSession) return { kind: 'create', path, data, mode: 'ephemeral', sequential };
+    // A TTL that no run lives to see: that the ensemble deletes a znode by itself is not in what clients are checked against.
+    if (this.#values % 5 === 0) return { kind: 'create', path, data, mode: 'ttl', ttlMs: TTL_MAX_MS, sequential };
+    return { kind: 'create', path, data, mode: 'persistent', sequential };
   }
 
   #anyPath(path: string): string {
