@@ -16,7 +16,7 @@ export class DecodeError extends Error {
 /** Up to here a bigint can be handled as a number, which is several times as fast. */
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Appends to one growing buffer. `finish` hands the buffer out; the writer must not be used after that. */
+/** Appends to one growing buffer. `finish` hands the buffer out; after that only `clear` may be called. */
 export class ByteWriter {
   #bytes: Uint8Array;
   #view: DataView;
@@ -140,6 +140,12 @@ export class ByteWriter {
     this.#at = start - 1;
     this.varint(length);
     this.#at += length;
+    return this;
+  }
+
+  /** Begins anew in the same buffer: what `finish` handed out before is overwritten, and must have been copied. */
+  clear(): this {
+    this.#at = 0;
     return this;
   }
 

@@ -8,6 +8,7 @@
  */
 import {
   assert,
+  ByteWriter,
   type ChangeKind,
   encodeAnswer,
   formatSessionId,
@@ -50,6 +51,8 @@ export class DataTree {
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
   readonly #quotas: Quotas;
+  /** For what is copied at once: a buffer for each result would cost more than the rest of keeping it. */
+  readonly #scratch = new ByteWriter();
   #lastZxid: Zxid;
   #partStats: readonly (Stat | undefined)[] = [];
   #changed: ChangeSink = () => undefined;
@@ -238,7 +241,7 @@ export class DataTree {
 
   #keep(zxid: Zxid, txn: Txn, numbered: Numbered): void {
     this.#checkpointer.willChange(txn.session);
-    this.#state.addResult(txn.session, numbered, encodeAnswer(answerOf(this, zxid, txn)));
+    this.#state.addResult(txn.session, numbered, encodeAnswer(this.#scratch.clear(), answerOf(this, zxid, txn)));
   }
 
   #create(zxid: Zxid, txn: Txn, body: BodyOf<'create'>): void {

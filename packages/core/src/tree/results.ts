@@ -43,10 +43,14 @@ export interface Results {
   get(request: number): Uint8Array | undefined;
 }
 
+/** This many forgotten places are let stand before the others move up: moving all up for each would cost as much as there are. */
+const SLACK = 32;
+
 /** For `tree/` alone. */
 export class SessionResults implements Results {
-  /** By rising number. */
-  #kept: StoredResult[] = [];
+  /** By rising number, from `#head` on; what is before that is forgotten. */
+  #kept: (StoredResult | undefined)[] = [];
+  #head = 0;
   #bytes = 0;
 
   get last(): number {
@@ -54,7 +58,7 @@ export class SessionResults implements Results {
   }
 
   get size(): number {
-    return this.#kept.length;
+    return this.#kept.length - this.#head;
   }
 
   get bytes(): number {
@@ -67,32 +71,48 @@ export class SessionResults implements Results {
   }
 
   all(): readonly StoredResult[] {
-    return this.#kept;
+    return this.#kept.slice(this.#head) as StoredResult[];
   }
 
   /** Adds the result of a later request than any before, and forgets all up to `acknowledged`. Returns what was forgotten. */
   add(acknowledged: number, result: StoredResult): readonly StoredResult[] {
     const { last } = this;
     assert(result.request > last, () => `Cannot keep the result of request ${result.request} after that of ${last}`);
-    const gone = this.#kept.splice(0, this.#firstFrom(acknowledged + 1));
-    for (const { length } of gone) this.#bytes -= length;
-    this.#kept.push(result);
+    const kept = this.#kept;
+    const gone: StoredResult[] = [];
+    const end = this.#firstFrom(acknowledged + 1);
+    for (; this.#head < end; this.#head++) {
+      const forgotten = kept[this.#head] as StoredResult;
+      kept[this.#head] = undefined;
+      this.#bytes -= forgotten.length;
+      gone.push(forgotten);
+    }
+    kept.push(result);
     this.#bytes += result.length;
+    if (this.#head >= SLACK && this.#head * 2 >= kept.length) {
+      this.#kept = kept.slice(this.#head);
+      this.#head = 0;
+    }
     return gone;
   }
 
   /** Index of the first result from number `request` on. */
   #firstFrom(request: number): number {
-    const kept = this.#kept;
-    // What is acknowledged, or asked for again, is nearly always the oldest.
-    if (kept.length === 0 || (kept[0] as StoredResult).request >= request) return 0;
-    let low = 1;
-    let high = kept.length;
+    // What is acknowledged, or asked for again, is nearly always among the oldest.
+    let low = this.#head;
+    let high = this.#kept.length;
+    for (let step = 1; low + step < high; step *= 2) {
+      if (this.#requestAt(low + step) >= request) high = low + step;
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((kept[middle] as StoredResult).request < request) low = middle + 1;
+      if (this.#requestAt(middle) < request) low = middle + 1;
       else high = middle;
     }
     return low;
+  }
+
+  #requestAt(index: number): number {
+    return (this.#kept[index] as StoredResult).request;
   }
 }

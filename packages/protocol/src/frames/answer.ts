@@ -1,15 +1,12 @@
 /** An answer on its own, as bytes that are kept: the fields of a Reply without its xid. */
-import { ByteReader, ByteWriter } from '../bytes.ts';
+import { ByteReader, type ByteWriter } from '../bytes.ts';
 import type { Answer } from '../op.ts';
 import { readReplyFields } from './attach-response.ts';
 import { writeResult } from './result-codec.ts';
 import { writeInt64 } from './wire.ts';
 
-/** Room for a Stat and a short path. */
-const USUAL_BYTES = 160;
-
-export function encodeAnswer({ zxid, result }: Answer): Uint8Array {
-  const writer = new ByteWriter(USUAL_BYTES);
+/** Writes the answer alone, and returns the writer's bytes. */
+export function encodeAnswer(writer: ByteWriter, { zxid, result }: Answer): Uint8Array {
   writeInt64(writer, 2, zxid);
   // Only for `exists` does it matter which operation was asked for.
   writeResult(writer, 'create', result);
