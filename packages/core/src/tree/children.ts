@@ -18,6 +18,8 @@ export interface Sibling {
 export class Children {
   #first: Sibling | undefined = undefined;
   #size = 0;
+  /** How many of them have children themselves. Kept by the tree: whoever counts a subtree need not look at those that have none. */
+  parents = 0;
   /** The last listing; undefined while nobody has asked, or when too much has changed since. */
   #listing: readonly string[] | undefined = undefined;
   /** Names added since the last listing, in any order, perhaps deleted again. None is in the listing. */

@@ -134,6 +134,14 @@ function expectSame(tree: DataTree, model: Model): void {
   });
   expect(seen).toEqual(expected);
   expect(tree.znodeCount).toBe(paths.length);
+  for (const path of paths) {
+    const below = paths.filter((other) => other !== path && other.startsWith(path === '/' ? '/' : `${path}/`));
+    expect([path, tree.descendantCount(path), tree.usageOf(path).count]).toEqual([
+      path,
+      below.length,
+      below.length + 1,
+    ]);
+  }
   expect(tree.dataBytes).toBe(paths.reduce((sum, path) => sum + (model.data(path)?.length ?? 0), 0));
   const ids = tree.sessions.ids();
   expect(new Set(ids)).toEqual(new Set(model.sessions.keys()));

@@ -108,6 +108,7 @@ export class TreeState {
     if (parent !== undefined) {
       this.#digest.remove(parent);
       parent.addChild(znode);
+      if (parent.childCount === 1) this.#parentChanged(parent.path, 1);
       if (counted !== undefined) {
         parent.creates = counted.creates;
         parent.pzxid = counted.pzxid;
@@ -129,11 +130,17 @@ export class TreeState {
     if (znode.owner !== NO_SESSION) this.#unbind(znode);
     this.#digest.remove(parent);
     parent.removeChild(znode);
+    if (parent.childCount === 0) this.#parentChanged(parent.path, -1);
     parent.pzxid = pzxid;
     this.#digest.add(parent);
     this.#znodes.delete(path);
     this.#dataBytes -= znode.dataLength;
     this.#digest.remove(znode);
+  }
+
+  /** The znode has its first child, or has lost its last. */
+  #parentChanged(path: string, by: number): void {
+    if (path !== '/') this.get(parentOf(path))?.parentsChanged(by);
   }
 
   #bind(znode: StoredZnode): void {

@@ -200,7 +200,16 @@ export class StoredZnode implements Znode, Sibling {
 
   /** Number of znodes below, at any depth. Takes time with it. */
   descendantCount(): number {
-    return this.subtreeUsage().count - 1;
+    let count = this.childCount;
+    this.#forEachParentBelow((znode) => {
+      count += znode.childCount;
+    });
+    return count;
+  }
+
+  /** One child more, or with -1 one less, has children itself. */
+  parentsChanged(by: number): void {
+    if (this.#children !== undefined) this.#children.parents += by;
   }
 
   /** What the subtree holds, this znode included. Takes time with it. */
@@ -223,6 +232,21 @@ export class StoredZnode implements Znode, Sibling {
         const znode = child as StoredZnode;
         visit(znode);
         if (znode.#children !== undefined) parents.push(znode);
+      }
+    }
+  }
+
+  /** All znodes below that have children. Lists in which there is none are not gone through. */
+  #forEachParentBelow(visit: (znode: StoredZnode) => void): void {
+    const waiting: StoredZnode[] = [this];
+    for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+      let left = parent.#children?.parents ?? 0;
+      for (let child = parent.#children?.first; child !== undefined && left > 0; child = child.next) {
+        const znode = child as StoredZnode;
+        if (znode.#children === undefined) continue;
+        left--;
+        visit(znode);
+        waiting.push(znode);
       }
     }
   }
