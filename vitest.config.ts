@@ -8,8 +8,10 @@ import { defineConfig } from 'vitest/config';
 const conditions = ['@quorate/source'];
 const resolve = { resolve: { conditions }, ssr: { resolve: { conditions } } };
 
+const setupFiles = ['test/patience.ts'];
+
 /** Processes of one test are enough for two cores: these files run one after another, after all others. */
-const alone = { fileParallelism: false, testTimeout: 120_000, hookTimeout: 60_000 };
+const alone = { setupFiles, fileParallelism: false, testTimeout: 120_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -22,6 +24,7 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'test/chaos/analysis/*.test.ts', 'test/model/*.test.ts'],
           exclude: ['test/**/*.e2e.test.ts'],
           testTimeout: 30_000,
+          setupFiles,
         },
       },
       { ...resolve, test: { name: 'tidy', include: ['test/tidy/**/*.test.ts'], testTimeout: 60_000 } },

@@ -1,5 +1,6 @@
 /** The model's multi: its parts one after another; the first that fails is named, and nothing of any is left. */
 import type { MultiPart, PartResult } from '@quorate/protocol';
+import { RIGHTS, requireRight } from './acls.ts';
 import {
   type ModelOp,
   type ModelResult,
@@ -33,6 +34,7 @@ function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): Mod
       return simple.setData(model, part, place);
     case 'check':
       requirePath(part.path);
+      requireRight(model.existing(part.path), RIGHTS.read, part.path);
       requireVersion(part.path, model.existing(part.path), part.expectedVersion);
       return { kind: 'check' };
   }

@@ -1,6 +1,7 @@
 /** Which function of the model carries out which operation, and what is the same for all of them. */
 import type { Guard, Op, ReadOp, Zxid } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
+import { getAcl, setAcl } from './acls.ts';
 import { multi } from './multi.ts';
 import { type ModelChange, type ModelOp, type ModelResult, type Place, type ReferenceModel } from './reference.ts';
 import { ModelRefusal } from './refused.ts';
@@ -13,6 +14,8 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   delete: simple.remove,
   setData: simple.setData,
   multi,
+  setAcl,
+  getAcl,
   closeSession: simple.closeSession,
   exists: simple.exists,
   getData: simple.getData,

@@ -4,8 +4,10 @@
  * words of `protocol`. One request at a time, in the order of the history. Source: reference §4 to §7.
  */
 import {
+  type Acl,
   type ChangeKind,
   NO_SESSION,
+  OPEN_ACL,
   type Op,
   type OpResult,
   type SessionId,
@@ -29,6 +31,7 @@ export interface ModelZnode {
   /** How many children were ever created here. */
   creates: number;
   aversion: number;
+  acl: Acl;
   readonly owner: SessionId;
   readonly lifetime: 'container' | { readonly ttlMs: number } | undefined;
 }
@@ -81,7 +84,15 @@ export type ModelOp<K extends Op['kind']> = (
 function builtIn(cversion: number): ModelZnode {
   const times = { ctimeMs: 0, mtimeMs: 0, version: 0, creates: 0, aversion: 0 };
   const zxids = { czxid: ZERO_ZXID, mzxid: ZERO_ZXID, pzxid: ZERO_ZXID };
-  return { data: new Uint8Array(0), ...zxids, ...times, cversion, owner: NO_SESSION, lifetime: undefined };
+  return {
+    data: new Uint8Array(0),
+    ...zxids,
+    ...times,
+    cversion,
+    acl: OPEN_ACL,
+    owner: NO_SESSION,
+    lifetime: undefined,
+  };
 }
 
 export class ReferenceModel {
@@ -198,6 +209,6 @@ export function requirePath(path: string, named = path): void {
   if (hasIllegal || !(path === '/' || isPath)) throw new ModelRefusal('INVALID_ARGUMENT', named);
 }
 
-export function requireVersion(path: string, znode: ModelZnode, expected: number | undefined): void {
+export function requireVersion(path: string, znode: Pick<ModelZnode, 'version'>, expected: number | undefined): void {
   if (expected !== undefined && expected !== znode.version) throw new ModelRefusal('BAD_VERSION', path);
 }

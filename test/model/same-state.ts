@@ -1,5 +1,5 @@
 /** Holds all that can be seen of a tree against the model, field by field. */
-import { decodeAnswer, formatSessionId } from '@quorate/protocol';
+import { decodeAnswer, formatSessionId, OPEN_ACL } from '@quorate/protocol';
 import { expect } from 'vitest';
 import type { DataTree } from '../../packages/core/src/tree/data-tree.ts';
 import type { Results } from '../../packages/core/src/tree/results.ts';
@@ -9,12 +9,12 @@ export function expectSameState(tree: DataTree, model: ReferenceModel): void {
   const paths = model.paths();
   const seen = paths.map((path) => {
     const znode = tree.znode(path);
-    const more = { creates: znode?.creates, lifetime: znode?.lifetime };
+    const more = { creates: znode?.creates, lifetime: znode?.lifetime, acl: znode?.acl ?? OPEN_ACL };
     return { path, stat: tree.stat(path), data: tree.data(path), children: tree.children(path), ...more };
   });
   const expected = paths.map((path) => {
-    const { data, creates, lifetime } = model.existing(path);
-    return { path, stat: model.stat(path), data, children: model.childNames(path), creates, lifetime };
+    const { data, creates, lifetime, acl } = model.existing(path);
+    return { path, stat: model.stat(path), data, children: model.childNames(path), creates, lifetime, acl };
   });
   expect(seen).toEqual(expected);
   expect(tree.znodeCount).toBe(paths.length);

@@ -1,5 +1,6 @@
 /** The model's operations on one znode, one function each: checks in the order of reference §4.3, then what changes (§5.3). */
 import { NO_SESSION } from '@quorate/protocol';
+import { RIGHTS, requireRight, storedModelAcl } from './acls.ts';
 import { requireQuota } from './quotas.ts';
 import { type ModelOp, parentPath, requirePath, requireVersion } from './reference.ts';
 import { ModelRefusal } from './refused.ts';
@@ -10,9 +11,11 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
   if (op.mode === 'ephemeral' && session === NO_SESSION) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
   if (op.mode === 'container' && op.sequential) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
   requirePath(op.sequential ? `${op.path}0000000000` : op.path, op.path);
+  const acl = storedModelAcl(op.acl, op.path);
   const parentAt = parentPath(op.path);
   const parent = model.znodes.get(parentAt);
   if (parent === undefined) throw new ModelRefusal('NO_NODE', op.path);
+  requireRight(parent, RIGHTS.create, op.path);
   const path = op.sequential ? op.path + String(parent.creates).padStart(10, '0') : op.path;
   if (model.znodes.has(path)) throw new ModelRefusal('NODE_EXISTS', path);
   if (parent.owner !== NO_SESSION) throw new ModelRefusal('NO_CHILDREN_FOR_EPHEMERALS', path);
@@ -31,6 +34,7 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
     cversion: 0,
     creates: 0,
     aversion: 0,
+    acl,
     owner: op.mode === 'ephemeral' ? session : NO_SESSION,
     lifetime: op.mode === 'container' ? 'container' : op.mode === 'ttl' ? { ttlMs: op.ttlMs! } : undefined,
   });
@@ -41,7 +45,9 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
 export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {
   requirePath(op.path);
   if (PROTECTED.includes(op.path)) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
-  if (!model.znodes.has(parentPath(op.path))) throw new ModelRefusal('NO_NODE', op.path);
+  const parent = model.znodes.get(parentPath(op.path));
+  if (parent === undefined) throw new ModelRefusal('NO_NODE', op.path);
+  requireRight(parent, RIGHTS.delete, op.path);
   requireVersion(op.path, model.existing(op.path), op.expectedVersion);
   if (model.childNames(op.path).length > 0) throw new ModelRefusal('NOT_EMPTY', op.path);
   model.remove(op.path, zxid);
@@ -51,6 +57,7 @@ export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {
 export const setData: ModelOp<'setData'> = (model, op, { zxid, timeMs }) => {
   requirePath(op.path);
   const znode = model.existing(op.path);
+  requireRight(znode, RIGHTS.write, op.path);
   requireQuota(model, op.path, op.data, false, (op.data?.length ?? 0) - (znode.data?.length ?? 0));
   requireVersion(op.path, znode, op.expectedVersion);
   znode.data = op.data;
@@ -70,18 +77,19 @@ export const closeSession: ModelOp<'closeSession'> = (model, _op, { zxid, sessio
 
 export const exists: ModelOp<'exists'> = (model, { path }) => {
   requirePath(path);
-  model.existing(path);
+  requireRight(model.existing(path), RIGHTS.read, path);
   return { kind: 'exists', stat: model.stat(path) };
 };
 
 export const getData: ModelOp<'getData'> = (model, { path }) => {
   requirePath(path);
+  requireRight(model.existing(path), RIGHTS.read, path);
   return { kind: 'getData', data: model.existing(path).data, stat: model.stat(path) };
 };
 
 export const getChildren: ModelOp<'getChildren'> = (model, { path }) => {
   requirePath(path);
-  model.existing(path);
+  requireRight(model.existing(path), RIGHTS.read, path);
   return { kind: 'getChildren', children: model.childNames(path), stat: model.stat(path) };
 };
 
@@ -93,7 +101,7 @@ export const getEphemerals: ModelOp<'getEphemerals'> = (model, { path: prefix },
 
 export const getAllChildrenNumber: ModelOp<'getAllChildrenNumber'> = (model, { path }) => {
   requirePath(path);
-  model.existing(path);
+  requireRight(model.existing(path), RIGHTS.read, path);
   const start = path === '/' ? '/' : `${path}/`;
   const below = model.paths().filter((other) => other !== '/' && other.startsWith(start));
   return { kind: 'getAllChildrenNumber', total: below.length };

@@ -3,12 +3,14 @@
  * choose among what is there when it is taken: so a sequence that fails can be made shorter and still means something.
  */
 import {
+  type Acl,
   type CreateMode,
   type Guard,
   type MultiOp,
   type MultiPart,
   NO_SESSION,
   type Numbered,
+  OPEN_ACL,
   type SessionId,
   type SingleWriteOp,
   type WriteOp,
@@ -34,6 +36,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   setData: 5,
   multi: 4,
   quota: 4,
+  setAcl: 2,
   read: 4,
   open: 3,
   close: 1,
@@ -95,11 +98,33 @@ export function someVersion({ model }: Scene, path: string, choice: number): num
   return choice % 3 === 1 ? (model.znodes.get(path)?.version ?? 0) : choice % 4;
 }
 
+const ACLS: readonly Acl[] = [
+  OPEN_ACL,
+  OPEN_ACL,
+  [
+    { perms: 31, scheme: 'world', id: 'anyone' },
+    { perms: 1, scheme: 'ip', id: '10.0.0.0/8' },
+  ],
+  [{ perms: 29, scheme: 'world', id: 'anyone' }],
+  [{ perms: 30, scheme: 'world', id: 'anyone' }],
+  [{ perms: 27, scheme: 'world', id: 'anyone' }],
+  [{ perms: 23, scheme: 'world', id: 'anyone' }],
+  [{ perms: 15, scheme: 'world', id: 'anyone' }],
+  [],
+  [{ perms: 31, scheme: 'auth', id: '' }],
+];
+
+/** Mostly one that leaves the world most rights. */
+export function someAcl(choice: number): Acl {
+  return at(ACLS, choice);
+}
+
 export function someCreate(scene: Scene, a: number, b: number): Extract<SingleWriteOp, { kind: 'create' }> {
   const mode = at(MODES, b >> 3);
   const sequential = b % 3 === 0 && (mode !== 'container' || b % 7 === 0);
   const shape = { kind: 'create', path: newPath(scene, a, b >> 6), data: someData(a), mode, sequential } as const;
-  return mode === 'ttl' ? { ...shape, ttlMs: 1 + (b % 4_000) } : shape;
+  const lives = mode === 'ttl' ? { ...shape, ttlMs: 1 + (b % 4_000) } : shape;
+  return a % 4 === 0 ? { ...lives, acl: someAcl(b >> 2) } : lives;
 }
 
 /** Some make what others then change or delete. */
@@ -117,7 +142,7 @@ export function someMulti(scene: Scene, a: number, b: number, c: number): MultiO
   return { kind: 'multi', parts };
 }
 
-export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'] as const;
+export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber', 'getAcl'] as const;
 
 /** Mostly none; then mostly one that holds. */
 export function someGuards(scene: Scene, choice: number): Guard[] {
@@ -173,6 +198,11 @@ const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: 
     const path = existingPath(subject, a);
     const expectedVersion = someVersion(subject, path, b);
     send(subject, { kind: 'setData', path, data: someData(c), expectedVersion }, c);
+  },
+  setAcl: (subject, a, b, c) => {
+    const path = existingPath(subject, a);
+    const aversion = b % 5 === 0 ? b % 3 : undefined;
+    send(subject, { kind: 'setAcl', path, acl: someAcl(b), expectedVersion: aversion }, c);
   },
   multi: (subject, a, b, c) => send(subject, someMulti(subject, a, b, c), c),
   quota: (subject, a, b, c) => sendQuota(subject, a, b, c),

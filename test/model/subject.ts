@@ -138,7 +138,8 @@ export class Subject {
   read(op: ReadOp, session: SessionId): void {
     this.apply();
     const fault = opFault(op, session);
-    const got = fault === undefined ? readAnswer(this.tree, op, session).result : { ...fault, kind: 'error' as const };
+    const got =
+      fault === undefined ? readAnswer(this.tree, op, session, []).result : { ...fault, kind: 'error' as const };
     const expected = read(this.model, op, this.#place(session));
     this.#note(op.kind, expected);
     expect(bare(got)).toEqual(bare(expected));

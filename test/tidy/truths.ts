@@ -27,6 +27,8 @@ const GRPC_STATUS = [
   'UNIMPLEMENTED',
   'INTERNAL',
   'UNAVAILABLE',
+  'DATA_LOSS',
+  'UNAUTHENTICATED',
 ];
 
 /** code | ZooKeeper's number | gRPC status | may the same call be sent again */

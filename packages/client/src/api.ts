@@ -37,6 +37,25 @@ export interface Guard {
   readonly czxid: bigint;
 }
 
+/**
+ * `open`: everybody everything. `read`: everybody may read, nobody else anything. `creator`: all rights for whatever the client's
+ * `auth` proves. Or entry by entry.
+ */
+export type Acl = 'open' | 'read' | 'creator' | readonly AclEntry[];
+
+/** `perms`: letters of c (create children), d (delete children), r, w, a (change the ACL). */
+export interface AclEntry {
+  readonly scheme: string;
+  readonly id: string;
+  readonly perms: string;
+}
+
+/** Something that a connection has, such as its address, or has proved. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
 /** What one part of a transaction came to. A stat is that right after its part. */
 export type TxnResult =
   | { readonly op: 'create'; readonly path: string; readonly stat: Stat }
@@ -52,7 +71,7 @@ export interface Transaction {
   check(path: string, version?: number): this;
   /** Goes on only if that very znode exists still. It has no result of its own. */
   guard(guard: Guard): this;
-  create(path: string, data?: Data, options?: Pick<CreateOptions, 'mode' | 'sequential'>): this;
+  create(path: string, data?: Data, options?: Pick<CreateOptions, 'mode' | 'sequential' | 'acl'>): this;
   set(path: string, data: Data, options?: Pick<WriteOptions, 'version'>): this;
   delete(path: string, options?: Pick<WriteOptions, 'version'>): this;
   /**
@@ -75,6 +94,8 @@ export interface CreateOptions extends CallOptions {
   readonly sequential?: boolean | undefined;
   /** Create missing ancestors, as persistent znodes without data. They stay when the create itself fails. */
   readonly parents?: boolean | undefined;
+  /** Who may do what with the znode. Default `open`. */
+  readonly acl?: Acl | undefined;
   readonly guard?: Guard | readonly Guard[] | undefined;
 }
 
@@ -121,6 +142,12 @@ export interface Client extends AsyncDisposable {
    * what cannot be told any more is an explicit `gap`. It ends with the client, not with the session.
    */
   watch(path: string, options?: WatchOptions): Watch;
+  /** The ACL, and the stat. Hashes of scheme digest are hidden from whoever may not change it. NO_NODE, NO_AUTH. */
+  getAcl(path: string, options?: ReadOptions): Promise<{ readonly acl: readonly AclEntry[]; readonly stat: Stat }>;
+  /** Replaces the ACL; `version` is that of the ACL (`stat.aversion`). NO_NODE, NO_AUTH, INVALID_ACL, BAD_VERSION. */
+  setAcl(path: string, acl: Acl, options?: WriteOptions): Promise<Stat>;
+  /** What the member takes this client for. */
+  whoAmI(): Promise<readonly Identity[]>;
   /** Begins a transaction; nothing is sent before its `commit`. */
   transaction(): Transaction;
   /** Waits until the member has all that is committed now. Returns the zxid up to which reads are then fresh. */

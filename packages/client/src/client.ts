@@ -1,15 +1,20 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
 import type { Op, OpResult, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
+import { fromProtocolAcl, toProtocolAcl, toWholeAcl } from './acls.ts';
 import type {
+  Acl,
+  AclEntry,
   Client,
   Consistency,
   CreateOptions,
   DeleteOptions,
   EphemeralsOptions,
   Guard,
+  Identity,
   ReadOptions,
   SetOptions,
   Transaction,
+  WriteOptions,
 } from './api.ts';
 import type { Connection } from './connection.ts';
 import { checkMode } from './create-mode.ts';
@@ -48,10 +53,11 @@ export class SessionClient implements Client {
   async create(path: string, data?: Data, options: CreateOptions = {}): Promise<Znode> {
     const { mode = 'persistent', sequential = false, parents = false } = options;
     const lives = checkMode(mode, sequential);
+    const acl = toProtocolAcl(options.acl);
     const inward = this.#chroot.inward(path, sequential);
     const bytes = toBytes(data);
     const budget = this.#budget(options);
-    const op = { kind: 'create', path: inward, data: bytes, ...lives, sequential } as const;
+    const op = { kind: 'create', path: inward, data: bytes, ...lives, sequential, ...(acl && { acl }) } as const;
     const created = parents ? await this.#createWithParents(op, budget) : await this.#call(op, budget);
     return makeZnode(this.#chroot.outward(created.path), bytes, created.stat);
   }
@@ -119,6 +125,22 @@ export class SessionClient implements Client {
   async sync(options: CallOptions = {}): Promise<bigint> {
     const { zxid } = await this.#send({ kind: 'sync', path: this.#chroot.inward('/') }, false, this.#budget(options));
     return zxid;
+  }
+
+  async getAcl(path: string, options: ReadOptions = {}): Promise<{ acl: readonly AclEntry[]; stat: Stat }> {
+    const { acl, stat } = await this.#read({ kind: 'getAcl', path: this.#chroot.inward(path) }, options);
+    return { acl: fromProtocolAcl(acl), stat };
+  }
+
+  async setAcl(path: string, acl: Acl, options: WriteOptions = {}): Promise<Stat> {
+    const expectedVersion = checkVersion(options.version);
+    const op = { kind: 'setAcl', path: this.#chroot.inward(path), acl: toWholeAcl(acl), expectedVersion } as const;
+    return (await this.#call(op, this.#budget(options))).stat;
+  }
+
+  async whoAmI(): Promise<readonly Identity[]> {
+    await this.sync();
+    return this.#connection.identities;
   }
 
   transaction(): Transaction {

@@ -5,7 +5,7 @@
  * Frames are written without waiting: when nothing is on its way, at the end of the micro-tasks of this turn; else when
  * a frame's worth has gathered or the last one has left. So calls made together travel together, and one alone at once.
  */
-import { ByteWriter } from '@quorate/protocol';
+import { ByteWriter, type Identity } from '@quorate/protocol';
 import { type AttachResponse, type SessionClosed, writeClientHello } from '@quorate/protocol/frames';
 import { shuffled } from './backoff.ts';
 import { Calls, type NewCall, type PendingCall } from './calls.ts';
@@ -43,6 +43,7 @@ export class Connection {
   #isCarryingOut = false;
   #attachment: Attachment | undefined;
   #isAttached = false;
+  #identities: readonly Identity[] = [];
   #framesUnderWay = 0;
   #isFlushDue = false;
   #machineTimer: NodeJS.Timeout | undefined;
@@ -58,6 +59,7 @@ export class Connection {
     this.#machine = new SessionMachine({
       servers: shuffled(options.servers, random),
       sessionTimeoutMs: options.sessionTimeoutMs,
+      credentials: options.credentials,
       onSessionLost: options.onSessionLost,
       backoff: { baseMs: options.retryBaseMs, maxMs: options.retryMaxMs },
       random,
@@ -77,6 +79,11 @@ export class Connection {
   /** Why the last attempt or attachment ended, as the end of a sentence. */
   get lastFailure(): string {
     return this.#machine.lastFailure;
+  }
+
+  /** What the member of the last attachment took it for. */
+  get identities(): readonly Identity[] {
+    return this.#identities;
   }
 
   /** Monotonic ms, the clock of deadlines. */
@@ -160,6 +167,7 @@ export class Connection {
         return;
       case 'attached':
         this.#isAttached = true;
+        this.#identities = command.hello.identities ?? [];
         this.#framesUnderWay = 0;
         this.#calls.attached(command.hello);
         this.session.begin();

@@ -1,5 +1,7 @@
 /** The face of `@quorate/client`. */
 export type {
+  Acl,
+  AclEntry,
   Client,
   Consistency,
   CreateMode,
@@ -7,6 +9,7 @@ export type {
   DeleteOptions,
   EphemeralsOptions,
   Guard,
+  Identity,
   ReadOptions,
   SetOptions,
   Transaction,

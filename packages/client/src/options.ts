@@ -1,5 +1,6 @@
 /** The options of `connect` and of single calls: their meaning, their defaults, and the one function that checks each. */
 import { CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, toZxid, type Zxid } from '@quorate/protocol';
+import type { Credential } from '@quorate/protocol/frames';
 import { parseChroot, parseServers, type Server } from './servers.ts';
 
 /** Options of every call. */
@@ -32,6 +33,8 @@ export interface ConnectOptions extends CallOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /** After the end of a session: open a new one (default), or close the client. */
   readonly onSessionLost?: 'renew' | 'close' | undefined;
+  /** What every connection shows for itself, for ACLs: of scheme `digest`, `user:password`. One that proves nothing: AUTH_FAILED. */
+  readonly auth?: readonly { readonly scheme: string; readonly credential: string | Uint8Array }[] | undefined;
   readonly retry?: RetryOptions | undefined;
   /** Told of connections and sessions; of paths and data never. */
   readonly logger?: Logger | undefined;
@@ -47,6 +50,7 @@ export interface FullOptions {
   readonly retryBaseMs: number;
   readonly retryMaxMs: number;
   readonly connectTimeoutMs: number;
+  readonly credentials: readonly Credential[];
   readonly signal: AbortSignal | undefined;
   readonly logger: Logger | undefined;
 }
@@ -81,9 +85,20 @@ export function checkConnectOptions(servers: string | readonly string[], options
     retryBaseMs,
     retryMaxMs,
     connectTimeoutMs: checkTimeout(options.timeoutMs),
+    credentials: checkAuth(options.auth),
     signal: checkSignal(options.signal),
     logger: options.logger,
   };
+}
+
+function checkAuth(auth: ConnectOptions['auth'] = []): readonly Credential[] {
+  if (!Array.isArray(auth)) throw new TypeError('auth must be an array of { scheme, credential }');
+  return auth.map((entry: unknown) => {
+    const { scheme, credential } = (entry ?? {}) as { readonly scheme?: unknown; readonly credential?: unknown };
+    const proof = typeof credential === 'string' ? new TextEncoder().encode(credential) : credential;
+    if (typeof scheme === 'string' && proof instanceof Uint8Array) return { scheme, proof: proof.slice() };
+    throw new TypeError('auth must have entries { scheme, credential }, a string, and a string or bytes');
+  });
 }
 
 /** The timeout of a call, ms. Throws TypeError or RangeError that names it. */

@@ -12,6 +12,7 @@ import type { SessionId, Zxid } from '@quorate/protocol';
 import { NO_SESSION, unreachable, ZERO_ZXID } from '@quorate/protocol';
 import {
   type ClientHello,
+  type Credential,
   FRAME_PROTOCOL_REVISION,
   type ServerHello,
   type SessionClosed,
@@ -24,6 +25,7 @@ export interface MachineConfig {
   /** In the order in which they are tried. */
   readonly servers: readonly Server[];
   readonly sessionTimeoutMs: number;
+  readonly credentials?: readonly Credential[];
   readonly onSessionLost: 'renew' | 'close';
   readonly backoff: Backoff;
   /** Gives [0, 1). */
@@ -209,6 +211,7 @@ export class SessionMachine {
       timeoutMs: this.#config.sessionTimeoutMs,
       lastZxidSeen: this.#lastZxid,
       protocolRevision: FRAME_PROTOCOL_REVISION,
+      credentials: this.#config.credentials ?? [],
     };
     this.#commands.push({ kind: 'dial', attempt: this.#attempt, server, hello });
   }

@@ -1,5 +1,6 @@
 /** A transaction: parts are gathered, checked as they come, and go out as one call that takes effect as a whole or not at all. */
 import type { MultiOp, MultiPart, PartResult, Guard as ProtocolGuard } from '@quorate/protocol';
+import { toProtocolAcl } from './acls.ts';
 import type { CreateOptions, Guard, Transaction, TxnResult, WriteOptions } from './api.ts';
 import { checkMode } from './create-mode.ts';
 import { checkGuard } from './guards.ts';
@@ -35,11 +36,12 @@ export class GatheredTransaction implements Transaction {
     return this;
   }
 
-  create(path: string, data?: Data, options: Pick<CreateOptions, 'mode' | 'sequential'> = {}): this {
+  create(path: string, data?: Data, options: Pick<CreateOptions, 'mode' | 'sequential' | 'acl'> = {}): this {
     const { mode = 'persistent', sequential = false } = options;
     const lives = checkMode(mode, sequential);
+    const acl = toProtocolAcl(options.acl);
     const inward = this.#chroot.inward(path, sequential);
-    return this.#add({ kind: 'create', path: inward, data: toBytes(data), ...lives, sequential });
+    return this.#add({ kind: 'create', path: inward, data: toBytes(data), ...lives, sequential, ...(acl && { acl }) });
   }
 
   set(path: string, data: Data, options: Pick<WriteOptions, 'version'> = {}): this {

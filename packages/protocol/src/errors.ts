@@ -26,6 +26,7 @@ const ABORTED = 10;
 const UNIMPLEMENTED = 12;
 const INTERNAL = 13;
 const UNAVAILABLE = 14;
+const UNAUTHENTICATED = 16;
 
 export const ERRORS = {
   /** The znode, or the parent of one to be created, does not exist. */
@@ -68,6 +69,10 @@ export const ERRORS = {
   OUT_OF_ORDER: { zookeeper: 0, grpc: ABORTED, proto: 25, retryable: true },
   /** The znode that the write was bound to is no more, or is another one of that path. */
   GUARD_FAILED: { zookeeper: 0, grpc: FAILED_PRECONDITION, proto: 18, retryable: false },
+  /** An ACL is empty, or has an entry that nobody can match. */
+  INVALID_ACL: { zookeeper: -114, grpc: INVALID_ARGUMENT, proto: 20, retryable: false },
+  /** What was shown to prove an identity proves none. */
+  AUTH_FAILED: { zookeeper: -115, grpc: UNAUTHENTICATED, proto: 21, retryable: false },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof ERRORS;

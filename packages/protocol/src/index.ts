@@ -1,4 +1,5 @@
 /** The root face: domain words and encodings, free of Node. The gRPC mapping is at `@quorate/protocol/grpc`. */
+export * from './acl.ts';
 export * from './assert.ts';
 export * from './bytes.ts';
 export * from './errors.ts';

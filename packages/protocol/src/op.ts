@@ -3,6 +3,7 @@
  * Fronts turn their wire's requests into these; `core` answers with these. Source: reference §3.
  */
 
+import type { Acl } from './acl.ts';
 import type { ErrorCode } from './errors.ts';
 import type { SessionId } from './session-id.ts';
 import type { Stat } from './stat.ts';
@@ -26,6 +27,8 @@ export type SingleWriteOp =
       readonly ttlMs?: number;
       /** Appends the parent's ten-digit counter to the path. Not with `container`. */
       readonly sequential: boolean;
+      /** Undefined: everybody may do everything. */
+      readonly acl?: Acl;
     }
   | { readonly kind: 'delete'; readonly path: string; readonly expectedVersion: number | undefined }
   | {
@@ -50,8 +53,16 @@ export interface MultiOp {
   readonly parts: readonly MultiPart[];
 }
 
+/** Replaces the ACL of a znode. The version is that of the ACL. Not in a multi, as in ZooKeeper. */
+export interface SetAclOp {
+  readonly kind: 'setAcl';
+  readonly path: string;
+  readonly acl: Acl;
+  readonly expectedVersion: number | undefined;
+}
+
 /** Operations that change the tree: ordered by the leader, one txn each. */
-export type WriteOp = SingleWriteOp | MultiOp;
+export type WriteOp = SingleWriteOp | SetAclOp | MultiOp;
 
 /** A condition that any write may carry: that very znode exists still. Otherwise the write is refused with GUARD_FAILED. */
 export interface Guard {
@@ -68,7 +79,9 @@ export type ReadOp =
   /** The caller's own ephemerals whose path begins with `path`, as characters: `/a` names `/ab` too. Empty or `/` for all. */
   | { readonly kind: 'getEphemerals'; readonly path: string }
   /** How many znodes there are below `path`, at any depth. */
-  | { readonly kind: 'getAllChildrenNumber'; readonly path: string };
+  | { readonly kind: 'getAllChildrenNumber'; readonly path: string }
+  /** Ids of scheme digest are masked for those without ADMIN. */
+  | { readonly kind: 'getAcl'; readonly path: string };
 
 /** True for what is answered from the member's own tree. */
 export function isReadKind(kind: string): kind is ReadOp['kind'] {
@@ -78,6 +91,7 @@ export function isReadKind(kind: string): kind is ReadOp['kind'] {
     case 'getChildren':
     case 'getEphemerals':
     case 'getAllChildrenNumber':
+    case 'getAcl':
       return true;
     default:
       return false;
@@ -102,6 +116,8 @@ export type OpResult =
   | { readonly kind: 'create'; readonly path: string; readonly stat: Stat }
   | { readonly kind: 'delete' }
   | { readonly kind: 'setData'; readonly stat: Stat }
+  | { readonly kind: 'setAcl'; readonly stat: Stat }
+  | { readonly kind: 'getAcl'; readonly acl: Acl; readonly stat: Stat }
   | { readonly kind: 'exists'; readonly stat: Stat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat: Stat }
   | { readonly kind: 'getChildren'; readonly children: readonly string[]; readonly stat: Stat }

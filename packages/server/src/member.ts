@@ -10,6 +10,7 @@ import { AdminHttp } from './admin.ts';
 import type { Ports, ServerConfig } from './config/index.ts';
 import { Driver } from './driver.ts';
 import { GrpcFront } from './fronts/grpc/front.ts';
+import { identitiesOf } from './fronts/identities.ts';
 import { createLog, type Log } from './logging.ts';
 import { memberInfosOf } from './member-config.ts';
 import { MemberDisk } from './member-disk.ts';
@@ -214,6 +215,7 @@ export class Member {
       calls: driver.calls,
       feeds: driver.feeds,
       streamCallsMax: config.serverLimits.streamCallsMax,
+      identitiesOf: (peer, credentials) => identitiesOf(peer, credentials, config.superDigest),
       refusal: () => this.#refusal(),
       post: (event) => driver.post(event),
       attach: (attachment) => driver.attach(attachment),

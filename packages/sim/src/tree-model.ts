@@ -115,6 +115,8 @@ export class TreeModel {
       case 'delete':
       case 'setData':
         return this.#applyPart(zxid, txn.timeMs, body);
+      case 'setAcl':
+        return `the workload sets no ACL: ${body.path}`;
       case 'multi':
         for (const part of body.parts) {
           const fault = this.#applyPart(zxid, txn.timeMs, part);

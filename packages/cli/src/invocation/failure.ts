@@ -54,6 +54,8 @@ const EXIT_OF_CODE = {
   SERVER_BEHIND: 'no usable ensemble',
   CONNECTION_LOST: 'no usable ensemble',
   GUARD_FAILED: 'precondition failed',
+  INVALID_ACL: 'bad usage',
+  AUTH_FAILED: 'not allowed',
   THROTTLED: 'failed',
   QUOTA_EXCEEDED: 'precondition failed',
   NO_AUTH: 'not allowed',

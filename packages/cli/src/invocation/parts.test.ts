@@ -49,6 +49,8 @@ describe('C149: exit codes', () => {
       SERVER_BEHIND: 5,
       CONNECTION_LOST: 5,
       GUARD_FAILED: 4,
+      INVALID_ACL: 2,
+      AUTH_FAILED: 6,
       THROTTLED: 1,
       QUOTA_EXCEEDED: 4,
       NO_AUTH: 6,

@@ -93,7 +93,9 @@ export class TinyTree {
       return { kind: 'closeSession' };
     }
     if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
-    if (op.kind === 'multi') throw new KeeperError('UNIMPLEMENTED', 'No multi here');
+    if (op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl') {
+      throw new KeeperError('UNIMPLEMENTED', `No ${op.kind} here`);
+    }
     const fault = pathFault(op.kind === 'create' && op.sequential ? `${op.path}0` : op.path);
     if (fault !== undefined) throw new KeeperError('INVALID_ARGUMENT', `Bad path: ${fault}`, { path: op.path });
     switch (op.kind) {

@@ -2,7 +2,7 @@
  * All that can happen to a member. An event carries everything that is not determined; time comes with each step.
  * Completions of disk work are events like any other: the core waits for them, the driver does not.
  */
-import type { Guard, Numbered, Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
+import type { Guard, Identity, Numbered, Op, SessionId, Sid, WatchSpec, Zxid } from '@quorate/protocol';
 import type { PeerMessage } from './messages.ts';
 
 /** The clocks at one step. */
@@ -28,6 +28,8 @@ export interface Call {
   readonly numbered?: Numbered | undefined;
   /** For writes: refused unless these znodes exist still. Undefined like none. */
   readonly guards?: readonly Guard[] | undefined;
+  /** What its connection has shown for itself by now. Undefined like nothing. */
+  readonly identities?: readonly Identity[] | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Monotonic time at which it is answered as failed. */

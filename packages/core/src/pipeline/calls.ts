@@ -6,6 +6,7 @@
 import {
   type Answer,
   assert,
+  type Identity,
   isReadKind,
   NO_SESSION,
   type Op,
@@ -31,6 +32,8 @@ type Standing =
   | { readonly kind: 'refused'; readonly reason: Refusal };
 
 type OrderedCallOp = Exclude<Op, ReadOp | { kind: 'sync' }>;
+
+const NOBODY: readonly Identity[] = [];
 
 const LEFT = refusal('UNAVAILABLE', 'Cannot write: the connection that it came by is gone; it was not applied');
 const STOPPING = refusalForGood('This member is stopping; nothing was done');
@@ -148,7 +151,7 @@ export class Calls {
     if (isKnown && state.tree.sessions.get(call.session) === undefined) {
       return refused(refusal('SESSION_EXPIRED', 'Cannot read: the session has ended'), this.#applied);
     }
-    return readAnswer(state.tree, op, call.session);
+    return readAnswer(state.tree, op, call.session, call.identities ?? NOBODY);
   }
 
   #sync(place: Place, call: Call, answer: () => Answer): void {
@@ -160,11 +163,11 @@ export class Calls {
   }
 
   #write(place: Place, call: Call, op: OrderedCallOp): void {
-    const { session, attachment, numbered, guards, deadlineMs } = call;
+    const { session, attachment, numbered, guards, identities, deadlineMs } = call;
     // P10: it may have waited behind others while its client went on elsewhere; its old writes must not come after its new ones.
     if (attachment !== 0 && !this.#entry.attachments.isConnected(attachment)) return this.#fail(place, LEFT);
     const full = this.#entry.outstanding.add(
-      { session, attachment, numbered, op, guards, deadlineMs },
+      { session, attachment, numbered, op, guards, identities, deadlineMs },
       {
         delivered: (zxid, txn) => this.#delivered(place, zxid, txn),
         failed: (reason) => this.#fail(place, reason),

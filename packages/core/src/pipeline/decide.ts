@@ -1,20 +1,26 @@
 /**
  * One change against the tree as it will be: what it becomes in the txn, or why not. First failure wins, in the order of reference
- * §4.3: create: parent, suffix, full path, exists, ephemeral parent, quota · delete: path, parent, znode, version, children ·
- * setData: path, znode, quota, version · check: path, znode, version. Sessions, guards and what an operation is part of are `prepare.ts`'s.
+ * §4.3: create: ACL, parent, CREATE, suffix, full path, exists, ephemeral parent, quota · delete: path, parent, DELETE, znode,
+ * version, children · setData: path, znode, WRITE, quota, version · check: path, znode, READ, version · setAcl: see there. Sessions,
+ * guards and what an operation is part of are `prepare.ts`'s.
  */
 import {
+  type Acl,
+  type Identity,
   type MultiPart,
   NO_SESSION,
+  PERMS,
   parentOf,
   type QuotaUsage,
   type SessionId,
+  type SetAclOp,
   sequenceSuffix,
   unreachable,
 } from '@quorate/protocol';
 import type { Lifetime } from '../tree/lifetime.ts';
-import type { TxnPart } from '../tree/txn.ts';
+import type { TxnBody, TxnPart } from '../tree/txn.ts';
 import { nextCreates, nextVersion } from '../tree/znode.ts';
+import { mayAccess, storedAcl } from './access.ts';
 import type { TreeView, ZnodeFacts } from './effects.ts';
 import { quotaNodeRefusal, quotaRefusal } from './quota-check.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -27,6 +33,7 @@ export interface Ground {
   readonly view: TreeView;
   /** The caller's session, or NO_SESSION. */
   readonly session: SessionId;
+  readonly identities: readonly Identity[];
   /** True when the session may have one more ephemeral at `path`. */
   readonly hasRoom: (path: string) => boolean;
 }
@@ -51,11 +58,15 @@ export function decide(ground: Ground, op: MultiPart): Decision<TxnPart> {
   }
 }
 
-function decideCreate({ view, session, hasRoom }: Ground, op: OpOf<'create'>): Decision<PartOf<'create'>> {
+function decideCreate(ground: Ground, op: OpOf<'create'>): Decision<PartOf<'create'>> {
+  const { view, session, hasRoom, identities } = ground;
+  const acl = op.acl === undefined ? undefined : storedAcl(op.path, op.acl, identities);
+  if (isRefusal(acl)) return no(acl);
   const parent = view.znode(parentOf(op.path));
   if (parent === undefined) {
     return no(refusal('NO_NODE', `Cannot create ${op.path}: its parent does not exist`, op.path));
   }
+  if (!mayAccess(parent, PERMS.CREATE, identities)) return no(noAuth('create', op.path, 'CREATE on its parent'));
   // The count of creates before this one, whatever was deleted since: a number is never given twice (case C002).
   const path = op.sequential ? op.path + sequenceSuffix(parent.creates) : op.path;
   if (view.znode(path) !== undefined) return no(refusal('NODE_EXISTS', `Cannot create ${path}: it exists`, path));
@@ -71,13 +82,18 @@ function decideCreate({ view, session, hasRoom }: Ground, op: OpOf<'create'>): D
   const parentCreates = nextCreates(parent.creates);
   const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates } as const;
   const lifetime = lifetimeFor(op);
-  return { body: lifetime === undefined ? body : { ...body, lifetime } };
+  return { body: { ...body, ...(lifetime && { lifetime }), ...(acl && { acl }) } };
 }
 
-function decideDelete({ view }: Ground, { path, expectedVersion }: OpOf<'delete'>): Decision<PartOf<'delete'>> {
-  if (view.znode(parentOf(path)) === undefined) {
+function decideDelete(
+  { view, identities }: Ground,
+  { path, expectedVersion }: OpOf<'delete'>,
+): Decision<PartOf<'delete'>> {
+  const parent = view.znode(parentOf(path));
+  if (parent === undefined) {
     return no(refusal('NO_NODE', `Cannot delete ${path}: its parent does not exist`, path));
   }
+  if (!mayAccess(parent, PERMS.DELETE, identities)) return no(noAuth('delete', path, 'DELETE on its parent'));
   const znode = view.znode(path);
   if (znode === undefined) return no(refusal('NO_NODE', `Cannot delete ${path}: it does not exist`, path));
   const mismatch = versionMismatch('delete', path, znode, expectedVersion);
@@ -88,9 +104,13 @@ function decideDelete({ view }: Ground, { path, expectedVersion }: OpOf<'delete'
   return { body: { kind: 'delete', path } };
 }
 
-function decideSet({ view }: Ground, { path, data, expectedVersion }: OpOf<'setData'>): Decision<PartOf<'setData'>> {
+function decideSet(
+  { view, identities }: Ground,
+  { path, data, expectedVersion }: OpOf<'setData'>,
+): Decision<PartOf<'setData'>> {
   const znode = view.znode(path);
   if (znode === undefined) return no(refusal('NO_NODE', `Cannot set ${path}: it does not exist`, path));
+  if (!mayAccess(znode, PERMS.WRITE, identities)) return no(noAuth('set', path, 'WRITE'));
   const overQuota = quotaFault(view, path, data, { count: 0, bytes: (data?.length ?? 0) - znode.dataLength });
   if (overQuota !== undefined) return no(overQuota);
   const mismatch = versionMismatch('set', path, znode, expectedVersion);
@@ -98,9 +118,13 @@ function decideSet({ view }: Ground, { path, data, expectedVersion }: OpOf<'setD
   return { body: { kind: 'setData', path, data, version: nextVersion(znode.version) } };
 }
 
-function decideCheck({ view }: Ground, { path, expectedVersion }: OpOf<'check'>): Decision<PartOf<'check'>> {
+function decideCheck(
+  { view, identities }: Ground,
+  { path, expectedVersion }: OpOf<'check'>,
+): Decision<PartOf<'check'>> {
   const znode = view.znode(path);
   if (znode === undefined) return no(refusal('NO_NODE', `The check of ${path} failed: it does not exist`, path));
+  if (!mayAccess(znode, PERMS.READ, identities)) return no(noAuth('check', path, 'READ'));
   const mismatch = versionMismatch('check', path, znode, expectedVersion);
   return mismatch === undefined ? { body: { kind: 'check', path } } : no(mismatch);
 }
@@ -118,6 +142,29 @@ function quotaFault(
   return covered === undefined ? undefined : quotaRefusal(covered.of, covered.facts, path, added);
 }
 
+/** Order: form of the list, znode, ADMIN, version of the list. */
+export function decideSetAcl(
+  { view, identities }: Ground,
+  { path, acl, expectedVersion }: SetAclOp,
+): Decision<Extract<TxnBody, { readonly kind: 'setAcl' }>> {
+  const stored = storedAcl(path, acl, identities);
+  if (isRefusal(stored)) return no(stored);
+  const znode = view.znode(path);
+  if (znode === undefined) return no(refusal('NO_NODE', `Cannot set the ACL of ${path}: it does not exist`, path));
+  if (!mayAccess(znode, PERMS.ADMIN, identities)) return no(noAuth('set the ACL of', path, 'ADMIN'));
+  const mismatch = versionMismatch('set the ACL of', path, { version: znode.aversion }, expectedVersion);
+  if (mismatch !== undefined) return no(mismatch);
+  return { body: { kind: 'setAcl', path, acl: stored, version: nextVersion(znode.aversion) } };
+}
+
+function isRefusal(acl: Acl | Refusal | undefined): acl is Refusal {
+  return acl !== undefined && 'code' in acl;
+}
+
+function noAuth(action: string, path: string, right: string): Refusal {
+  return refusal('NO_AUTH', `Cannot ${action} ${path}: the caller does not have the right ${right}`, path);
+}
+
 function no(reason: Refusal): { readonly refusal: Refusal } {
   return { refusal: reason };
 }
@@ -130,7 +177,7 @@ function lifetimeFor({ mode, ttlMs }: OpOf<'create'>): Lifetime | undefined {
 function versionMismatch(
   action: string,
   path: string,
-  znode: ZnodeFacts,
+  znode: Pick<ZnodeFacts, 'version'>,
   expected: number | undefined,
 ): Refusal | undefined {
   if (expected === undefined || expected === znode.version) return undefined;

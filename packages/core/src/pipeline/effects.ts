@@ -2,8 +2,8 @@
  * What a change of the tree does to the facts that later requests are checked against. One place, for changes that are proposed
  * (`speculation.ts`) and for those of a multi that is still being decided (`draft.ts`).
  */
-import { assert, NO_SESSION, parentOf, type QuotaUsage, type SessionId, type Zxid } from '@quorate/protocol';
-import type { TxnPart } from '../tree/txn.ts';
+import { type Acl, assert, NO_SESSION, parentOf, type QuotaUsage, type SessionId, type Zxid } from '@quorate/protocol';
+import type { TxnBody, TxnPart } from '../tree/txn.ts';
 import type { QuotaLayer } from './quota-layer.ts';
 
 /** What a check needs to know of a znode. */
@@ -14,6 +14,9 @@ export interface ZnodeFacts {
   readonly childCount: number;
   readonly ephemeralOwner: SessionId;
   readonly dataLength: number;
+  readonly aversion: number;
+  /** Undefined: open to everybody. */
+  readonly acl: Acl | undefined;
 }
 
 /** The tree as requests are checked against it: what is applied, and what is going to be. */
@@ -30,10 +33,12 @@ export interface Effect {
   readonly facts: ZnodeFacts | undefined;
 }
 
+type SetAcl = Extract<TxnBody, { readonly kind: 'setAcl' }>;
+
 const NO_EFFECTS: readonly Effect[] = [];
 
 /** What `part` changes when it follows on `view`, at `zxid`. Asserts that it can (P4). */
-export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart, zxid: Zxid): readonly Effect[] {
+export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart | SetAcl, zxid: Zxid): readonly Effect[] {
   switch (part.kind) {
     case 'create': {
       const parent = existing(view, parentOf(part.path));
@@ -44,6 +49,8 @@ export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart, zxid: Zx
         childCount: 0,
         ephemeralOwner: part.ephemeralOwner ?? NO_SESSION,
         dataLength: part.data?.length ?? 0,
+        aversion: 0,
+        acl: part.acl,
       };
       const after = { ...parent, creates: part.parentCreates, childCount: parent.childCount + 1 };
       return [
@@ -66,6 +73,8 @@ export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart, zxid: Zx
           facts: { ...existing(view, part.path), version: part.version, dataLength: part.data?.length ?? 0 },
         },
       ];
+    case 'setAcl':
+      return [{ path: part.path, facts: { ...existing(view, part.path), aversion: part.version, acl: part.acl } }];
     case 'check':
       return NO_EFFECTS;
   }
@@ -75,6 +84,6 @@ function existing(view: Pick<TreeView, 'znode'>, path: string): ZnodeFacts {
   const facts = view.znode(path);
   assert(facts !== undefined, () => `P4: a txn was proposed for ${path}, which will not exist`);
   // A copy: what the tree hands out is a live view.
-  const { czxid, version, creates, childCount, ephemeralOwner, dataLength } = facts;
-  return { czxid, version, creates, childCount, ephemeralOwner, dataLength };
+  const { czxid, version, creates, childCount, ephemeralOwner, dataLength, aversion, acl } = facts;
+  return { czxid, version, creates, childCount, ephemeralOwner, dataLength, aversion, acl };
 }

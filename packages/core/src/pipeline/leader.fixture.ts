@@ -35,6 +35,10 @@ export class PreparedTree {
     return this.preparation.prepare(request, 1, 1_000, undefined);
   }
 
+  nextSeq(): number {
+    return ++this.#seq;
+  }
+
   propose(txn: Txn): TxnBody {
     const zxid = ++this.#last as Zxid;
     this.preparation.proposed(zxid, txn);

@@ -3,7 +3,16 @@
  * when they are delivered (P5), and forwarded again when a new leader's history turns out not to have them (P6).
  * It neither knows who leads nor how a write is answered: `forward` and the waiter are given.
  */
-import { assert, formatZxid, type Guard, type Numbered, type SessionId, type Sid, type Zxid } from '@quorate/protocol';
+import {
+  assert,
+  formatZxid,
+  type Guard,
+  type Identity,
+  type Numbered,
+  type SessionId,
+  type Sid,
+  type Zxid,
+} from '@quorate/protocol';
 import type { Origin, Txn } from '../tree/txn.ts';
 import type { Deadlines, Expirable } from './deadlines.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -33,6 +42,7 @@ export interface NewWrite {
   readonly numbered?: Numbered | undefined;
   readonly op: OrderedOp;
   readonly guards?: readonly Guard[] | undefined;
+  readonly identities?: readonly Identity[] | undefined;
   readonly deadlineMs: number;
 }
 
@@ -78,8 +88,8 @@ export class Outstanding {
     const { countMax, bytesMax, incarnation, deadlines } = this.#options;
     const seq = this.#nextSeq;
     const attached = write.attachment !== 0;
-    const { session, numbered, op, guards } = write;
-    const plain = { incarnation, seq, session, attached, numbered, op };
+    const { session, numbered, op, guards, identities } = write;
+    const plain = { incarnation, seq, session, attached, numbered, op, identities };
     const request: WriteRequest = guards === undefined || guards.length === 0 ? plain : { ...plain, guards };
     const cost = requestCost(request);
     if (this.#pending.size >= countMax || this.#bytes + cost > bytesMax) {

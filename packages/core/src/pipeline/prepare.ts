@@ -7,6 +7,7 @@ import {
   formatSessionId,
   formatZxid,
   type Guard,
+  type Identity,
   type MultiOp,
   NO_SESSION,
   type Numbered,
@@ -17,7 +18,7 @@ import {
 } from '@quorate/protocol';
 import { isSession } from '../tree/lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from '../tree/txn.ts';
-import { type Decision, decide } from './decide.ts';
+import { type Decision, decide, decideSetAcl } from './decide.ts';
 import { Draft } from './draft.ts';
 import { EphemeralLoad, ephemeralCost } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
@@ -25,6 +26,8 @@ import { RequestNumbers } from './request-numbers.ts';
 import { Speculation, type SpeculationBase } from './speculation.ts';
 import { opFault } from './validate.ts';
 import type { OrderedOp, WriteRequest } from './write-request.ts';
+
+const NOBODY: readonly Identity[] = [];
 
 /** Origin of txns that the leader makes by itself. */
 const NO_ORIGIN: Origin = { sid: 0, incarnation: 0, seq: 0 };
@@ -149,7 +152,7 @@ export class Preparation {
     }
   }
 
-  #decide({ op, session, guards = [] }: WriteRequest): Decision<TxnBody> {
+  #decide({ op, session, identities = NOBODY, guards = [] }: WriteRequest): Decision<TxnBody> {
     if (op.kind === 'createSession') return this.#createSession(session, op.timeoutMs, op.token);
     const fault = opFault(op, session);
     if (fault !== undefined) return { refusal: fault };
@@ -157,7 +160,7 @@ export class Preparation {
       const failed = this.#guardFault(op.kind, guard);
       if (failed !== undefined) return no(failed);
     }
-    return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session);
+    return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session, identities);
   }
 
   #guardFault(action: string, { path, czxid }: Guard): Refusal | undefined {
@@ -167,21 +170,23 @@ export class Preparation {
     return refusal('GUARD_FAILED', `Cannot ${action}: its guard ${path} of ${formatZxid(czxid)} ${now}`, path);
   }
 
-  #decideWrite(op: WriteOp, session: SessionId): Decision<TxnBody> {
+  #decideWrite(op: WriteOp, session: SessionId, identities: readonly Identity[]): Decision<TxnBody> {
     const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path);
-    if (op.kind !== 'multi') return decide({ view: this.#speculation, session, hasRoom }, op);
-    return this.#decideMulti(op, session);
+    const ground = { view: this.#speculation, session, identities, hasRoom };
+    if (op.kind === 'multi') return this.#decideMulti(op, session, identities);
+    return op.kind === 'setAcl' ? decideSetAcl(ground, op) : decide(ground, op);
   }
 
   /** All parts, each against what those before it leave; or the first that fails, with nothing kept of the others. */
-  #decideMulti(op: MultiOp, session: SessionId): Decision<TxnBody> {
+  #decideMulti(op: MultiOp, session: SessionId, identities: readonly Identity[]): Decision<TxnBody> {
     const view = new Draft(this.#speculation);
     let bornBytes = 0;
     const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path, bornBytes);
+    const ground = { view, session, identities, hasRoom };
     const parts: TxnPart[] = [];
     for (const [part, partOp] of op.parts.entries()) {
       const fault = opFault(partOp, session);
-      const decision: Decision<TxnPart> = fault === undefined ? decide({ view, session, hasRoom }, partOp) : no(fault);
+      const decision: Decision<TxnPart> = fault === undefined ? decide(ground, partOp) : no(fault);
       if ('refusal' in decision) return { refusal: { ...decision.refusal, part } };
       const { body } = decision;
       view.add(body);

@@ -18,7 +18,7 @@ function script(): TreeScript {
 
 describe('getEphemerals', () => {
   const ask = (made: TreeScript, path: string, session = A) =>
-    readAnswer(made.tree, { kind: 'getEphemerals', path }, session);
+    readAnswer(made.tree, { kind: 'getEphemerals', path }, session, []);
 
   it("lists the caller's own, in order, at the position it was answered at", () => {
     const made = script();
@@ -40,7 +40,7 @@ describe('getEphemerals', () => {
 describe('getAllChildrenNumber', () => {
   const count = (made: TreeScript, path: string) => {
     const op: ReadOp = { kind: 'getAllChildrenNumber', path };
-    const { result } = readAnswer(made.tree, op, NO_SESSION);
+    const { result } = readAnswer(made.tree, op, NO_SESSION, []);
     return result.kind === 'getAllChildrenNumber' ? result.total : result.kind === 'error' && result.code;
   };
 

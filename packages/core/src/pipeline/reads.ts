@@ -3,6 +3,9 @@ import {
   type Answer,
   assert,
   formatZxid,
+  type Identity,
+  OPEN_ACL,
+  PERMS,
   type ReadOp,
   type SessionId,
   unreachable,
@@ -11,17 +14,24 @@ import {
 import { answerOf } from '../tree/answer.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { Txn } from '../tree/txn.ts';
+import { maskedAcl, mayAccess } from './access.ts';
 import { refusal, refused } from './refusal.ts';
 
 /** The answer to a read, from the tree as it is now. */
-export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId): Answer {
+export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId, identities: readonly Identity[]): Answer {
   if (op.kind === 'getEphemerals') {
     return { zxid: tree.lastZxid, result: { kind: op.kind, paths: ephemeralsOf(tree, session, op.path) } };
   }
-  const stat = tree.stat(op.path);
   const zxid = tree.lastZxid;
-  if (stat === undefined)
+  const znode = tree.znode(op.path);
+  if (znode === undefined)
     return refused(refusal('NO_NODE', `Cannot read ${op.path}: it does not exist`, op.path), zxid);
+  const wanted = op.kind === 'getAcl' ? PERMS.READ | PERMS.ADMIN : PERMS.READ;
+  if (!mayAccess(znode, wanted, identities)) {
+    const message = `Cannot read ${op.path}: the caller does not have the right READ`;
+    return refused(refusal('NO_AUTH', message, op.path), zxid);
+  }
+  const stat = znode.stat();
   switch (op.kind) {
     case 'exists':
       return { zxid, result: { kind: 'exists', stat } };
@@ -29,6 +39,11 @@ export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId): Answ
       return { zxid, result: { kind: 'getData', data: tree.data(op.path), stat } };
     case 'getChildren':
       return { zxid, result: { kind: 'getChildren', children: tree.children(op.path) ?? [], stat } };
+    case 'getAcl': {
+      const acl = znode.acl ?? OPEN_ACL;
+      const shown = mayAccess(znode, PERMS.ADMIN, identities) ? acl : maskedAcl(acl);
+      return { zxid, result: { kind: 'getAcl', acl: shown, stat } };
+    }
     case 'getAllChildrenNumber':
       return { zxid, result: { kind: op.kind, total: tree.descendantCount(op.path) } };
     default:

@@ -14,7 +14,7 @@ import {
   type Zxid,
 } from '@quorate/protocol';
 import type { Results } from '../tree/results.ts';
-import type { Txn, TxnPart } from '../tree/txn.ts';
+import type { Txn } from '../tree/txn.ts';
 import { effectsOf, type TreeView, type ZnodeFacts } from './effects.ts';
 import { addedBy, type ChangedZnode, QuotaLayer, type QuotaView } from './quota-layer.ts';
 
@@ -114,6 +114,7 @@ export class Speculation implements TreeView {
       case 'create':
       case 'delete':
       case 'setData':
+      case 'setAcl':
         return this.#touch(zxid, this.#change(zxid, body), NO_SESSION);
       case 'multi':
         return this.#touch(zxid, [...new Set(body.parts.flatMap((part) => this.#change(zxid, part)))], NO_SESSION);
@@ -148,9 +149,9 @@ export class Speculation implements TreeView {
   }
 
   /** Returns the paths that it touches. */
-  #change(zxid: Zxid, part: TxnPart): string[] {
+  #change(zxid: Zxid, part: Parameters<typeof effectsOf>[1]): string[] {
     if (part.kind === 'delete') this.#unbear(this.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
-    const added = addedBy(part, this);
+    const added = part.kind === 'setAcl' ? undefined : addedBy(part, this);
     const effects = effectsOf(this, part, zxid);
     for (const { path, facts } of effects) this.#znodes.set(path, { zxid, facts });
     if (added !== undefined) this.quotas.changed(added, zxid);

@@ -4,6 +4,8 @@
  * A departure from ZooKeeper: a bad path is INVALID_ARGUMENT also when its parent does not exist.
  */
 import {
+  ACL_ENTRIES_MAX,
+  type Acl,
   type CheckOp,
   GUARDS_MAX,
   type Guard,
@@ -44,7 +46,8 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
       return (
         modeRefusal(op) ??
         pathRefusal('create', op.path, op.sequential ? ANY_SUFFIX : '') ??
-        sizeRefusal('create', op.path, op.data)
+        sizeRefusal('create', op.path, op.data) ??
+        aclRefusal(op)
       );
     case 'delete':
       return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
@@ -54,6 +57,8 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
         versionRefusal(op.path, op.expectedVersion) ??
         sizeRefusal('set', op.path, op.data)
       );
+    case 'setAcl':
+      return pathRefusal('set the ACL of', op.path) ?? versionRefusal(op.path, op.expectedVersion) ?? aclRefusal(op);
     case 'check':
       return pathRefusal('check', op.path) ?? versionRefusal(op.path, op.expectedVersion);
     case 'multi':
@@ -61,6 +66,7 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
     case 'exists':
     case 'getData':
     case 'getChildren':
+    case 'getAcl':
     case 'getAllChildrenNumber':
       return pathRefusal('read', op.path);
     case 'getEphemerals':
@@ -75,6 +81,16 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
     default:
       return unreachable(op);
   }
+}
+
+/** Only what the wire between members could not carry; the rest is `access.ts`'s, in its place. */
+function aclRefusal({ path, acl = [] }: { readonly path: string; readonly acl?: Acl }): Refusal | undefined {
+  if (acl.length <= ACL_ENTRIES_MAX) return undefined;
+  return refusal(
+    'INVALID_ACL',
+    `The ACL of ${shown(path)} has ${acl.length} entries, at most ${ACL_ENTRIES_MAX} are legal`,
+    path,
+  );
 }
 
 /** As a whole. The form of a part is judged in its turn, for a part before it may fail first. */

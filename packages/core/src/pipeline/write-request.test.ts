@@ -12,7 +12,18 @@ import {
 const path = fc.string({ maxLength: 40, unit: 'grapheme' });
 const data = fc.option(fc.uint8Array({ maxLength: 60 }), { nil: undefined });
 const version = fc.option(fc.integer(), { nil: undefined });
+const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
+const name = fc.string({ maxLength: 20, unit: 'grapheme' });
+const acl = fc.array(fc.record({ perms: int32, scheme: name, id: name }), { maxLength: 4 });
 const single = fc.oneof(
+  fc.record({
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    mode: fc.constant('persistent' as const),
+    sequential: fc.boolean(),
+    acl,
+  }),
   fc.record({
     kind: fc.constant('create' as const),
     path,
@@ -33,6 +44,7 @@ const single = fc.oneof(
 );
 const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   single,
+  fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(
@@ -53,6 +65,7 @@ const numbered = fc
 const guard = fc.record({ path, czxid: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }).map((zxid) => zxid as Zxid) });
 const request: fc.Arbitrary<WriteRequest> = fc.record(
   {
+    identities: fc.array(fc.record({ scheme: name, id: name }), { minLength: 1, maxLength: 32 }),
     guards: fc.array(guard, { minLength: 1, maxLength: 16 }),
     numbered,
     incarnation: fc.integer({ min: 0, max: 2 ** 48 - 1 }),

@@ -3,12 +3,15 @@
  * sid is not among them. Owned here: the layout and its checks; what a request means is `prepare.ts`'s.
  *
  * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · when numbered: request u32,
- * acknowledged u32 · when guarded: count u8, and path and czxid u64 of each · then by kind:
+ * acknowledged u32 · identities: count u8, scheme and id of each · when guarded: count u8, and path and czxid u64 of each · then by kind:
  * create: path, data, with a TTL u48 ms · delete, check: path, version · setData: path, version, data · createSession: timeout u32,
  * token · multi: count u32, then kind u8, flags u8 and so on of each part.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
 import {
+  ACL_ENTRIES_MAX,
+  type Acl,
+  type AclEntry,
   ByteReader,
   ByteWriter,
   type CloseSessionOp,
@@ -16,9 +19,12 @@ import {
   DecodeError,
   GUARDS_MAX,
   type Guard,
+  IDENTITIES_MAX,
+  type Identity,
   MULTI_PARTS_MAX,
   type MultiPart,
   type Numbered,
+  OPEN_ACL,
   PATH_BYTES_MAX,
   REQUEST_BYTES_MAX,
   SESSION_TOKEN_BYTES,
@@ -52,11 +58,13 @@ export interface WriteRequest {
   /** The write's number in its session, for one that must happen once however often it comes. */
   readonly numbered?: Numbered | undefined;
   readonly op: OrderedOp;
+  /** What the connection had shown for itself when the request came. Never empty. */
+  readonly identities?: readonly Identity[] | undefined;
   /** Never empty. */
   readonly guards?: readonly Guard[];
 }
 
-const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession', 'multi', 'check'] as const;
+const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession', 'multi', 'check', 'setAcl'] as const;
 const ATTACHED = 1;
 const EPHEMERAL = 2;
 const SEQUENTIAL = 4;
@@ -83,10 +91,12 @@ function opCost(op: OrderedOp | MultiPart): number {
   switch (op.kind) {
     case 'create':
     case 'setData':
-      return op.path.length + (op.data?.length ?? 0);
+      return op.path.length + (op.data?.length ?? 0) + ('acl' in op && op.acl !== undefined ? aclCost(op.acl) : 0);
     case 'delete':
     case 'check':
       return op.path.length;
+    case 'setAcl':
+      return op.path.length + aclCost(op.acl);
     case 'multi':
       return op.parts.reduce((sum, part) => sum + PART_BYTES + opCost(part), 0);
     case 'createSession':
@@ -107,6 +117,9 @@ export function encodeWriteRequest(request: WriteRequest): Uint8Array {
   u48(writer, request.seq);
   writer.u64(request.session);
   if (request.numbered !== undefined) writer.u32(request.numbered.request).u32(request.numbered.acknowledged);
+  const { identities = [] } = request;
+  writer.u8(identities.length);
+  for (const { scheme, id } of identities) writer.string(scheme).string(id);
   if (guards !== undefined) {
     writer.u8(guards.length);
     for (const { path, czxid } of guards) writer.string(path).u64(czxid);
@@ -120,6 +133,11 @@ function writeOp(writer: ByteWriter, op: OrderedOp | MultiPart): void {
     case 'create':
       writer.string(op.path).bytes(op.data);
       if (op.mode === 'ttl') u48(writer, op.ttlMs ?? 0);
+      writeAcl(writer, op.acl);
+      break;
+    case 'setAcl':
+      writer.string(op.path).i32(op.expectedVersion ?? 0);
+      writeAcl(writer, op.acl);
       break;
     case 'delete':
     case 'check':
@@ -160,11 +178,12 @@ export function decodeWriteRequest(bytes: Uint8Array): WriteRequest {
   const session = toSessionId(reader.u64());
   const attached = (flags & ATTACHED) !== 0;
   const numbered = (flags & NUMBERED) === 0 ? undefined : readNumbered(reader);
+  const identities = readIdentities(reader);
   const guards = (flags & GUARDED) === 0 ? undefined : readGuards(reader);
   const op = readOp(reader, kind, flags);
   reader.end();
   const request = { incarnation, seq, session, attached, op };
-  return { ...request, ...(numbered && { numbered }), ...(guards && { guards }) };
+  return { ...request, ...(numbered && { numbered }), ...(identities && { identities }), ...(guards && { guards }) };
 }
 
 function readNumbered(reader: ByteReader): Numbered {
@@ -172,6 +191,13 @@ function readNumbered(reader: ByteReader): Numbered {
   const acknowledged = reader.u32();
   if (acknowledged >= request) throw new DecodeError(`Request ${request} acknowledges request ${acknowledged}`);
   return { request, acknowledged };
+}
+
+function readIdentities(reader: ByteReader): readonly Identity[] | undefined {
+  const count = reader.u8();
+  if (count > IDENTITIES_MAX) throw new DecodeError(`A write request has ${count} identities`);
+  if (count === 0) return undefined;
+  return Array.from({ length: count }, () => ({ scheme: reader.string(), id: reader.string() }));
 }
 
 function readGuards(reader: ByteReader): readonly Guard[] {
@@ -193,6 +219,7 @@ function flagsOf(op: OrderedOp | MultiPart): number {
       return (op.mode === 'persistent' ? 0 : MODES[op.mode]) | (op.sequential ? SEQUENTIAL : 0);
     case 'delete':
     case 'setData':
+    case 'setAcl':
     case 'check':
       return op.expectedVersion === undefined ? 0 : HAS_VERSION;
     default:
@@ -206,6 +233,11 @@ function readOp(reader: ByteReader, kind: (typeof KINDS)[number], flags: number)
       return { kind, parts: readParts(reader) };
     case 'check':
       throw new DecodeError('A check stands outside a multi');
+    case 'setAcl': {
+      const path = readPath(reader);
+      const expectedVersion = readVersion(reader, flags);
+      return { kind, path, acl: readWantedAcl(reader) ?? OPEN_ACL, expectedVersion };
+    }
     case 'createSession': {
       const timeoutMs = reader.u32();
       const token = reader.bytes();
@@ -250,7 +282,9 @@ function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): M
       const data = readData(reader);
       const mode = readMode(flags);
       const op = { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 } as const;
-      return mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
+      const lives = mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
+      const acl = readWantedAcl(reader);
+      return acl === undefined ? lives : { ...lives, acl };
     }
     case 'delete':
     case 'check':
@@ -262,6 +296,24 @@ function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): M
     default:
       return unreachable(kind);
   }
+}
+
+/** As it was asked for: it may be empty, and is refused for it in its place. */
+function writeAcl(writer: ByteWriter, acl: Acl | undefined): void {
+  writer.u32(acl === undefined ? 0 : acl.length + 1);
+  for (const { perms, scheme, id } of acl ?? []) writer.i32(perms).string(scheme).string(id);
+}
+
+function readWantedAcl(reader: ByteReader): Acl | undefined {
+  const lengthPlusOne = reader.u32();
+  if (lengthPlusOne === 0) return undefined;
+  if (lengthPlusOne > ACL_ENTRIES_MAX + 1) throw new DecodeError(`An ACL has ${lengthPlusOne - 1} entries`);
+  const entry = (): AclEntry => ({ perms: reader.i32(), scheme: reader.string(), id: reader.string() });
+  return Array.from({ length: lengthPlusOne - 1 }, entry);
+}
+
+function aclCost(acl: Acl): number {
+  return acl.reduce((sum, { scheme, id }) => sum + PART_BYTES + scheme.length + id.length, 0);
 }
 
 function readMode(flags: number): CreateMode {

@@ -39,6 +39,8 @@ function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>):
     case 'setData':
     case 'delete':
       return changeResult(body, tree.stat(body.path));
+    case 'setAcl':
+      return { kind: 'setAcl', stat: statOf(tree, body.path) };
     case 'multi':
       return { kind: 'multi', results: body.parts.map((part, i) => partResult(part, tree.partStats[i])) };
     case 'closeSession':
@@ -58,6 +60,12 @@ function failureOf({ code, path, message, part }: Extract<TxnBody, { kind: 'erro
 
 function partResult(part: TxnPart, stat: Stat | undefined): PartResult {
   return part.kind === 'check' ? { kind: 'check' } : changeResult(part, stat);
+}
+
+function statOf(tree: AnswerBase, path: string): Stat {
+  const stat = tree.stat(path);
+  assert(stat !== undefined, () => `P1: ${path} was written by the txn just applied and is not there`);
+  return stat;
 }
 
 function changeResult(change: TreeChange, stat: Stat | undefined): Exclude<PartResult, { kind: 'check' }> {

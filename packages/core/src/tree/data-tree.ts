@@ -120,6 +120,11 @@ export class DataTree {
     return this.#state.dataBytes;
   }
 
+  /** Number of distinct ACLs beside the open one. */
+  get aclCount(): number {
+    return this.#state.aclCount;
+  }
+
   get ephemeralCount(): number {
     return this.#state.ephemeralCount;
   }
@@ -177,6 +182,9 @@ export class DataTree {
           this.#applyPart(zxid, txn, part);
           return part.kind === 'create' || part.kind === 'setData' ? this.stat(part.path) : undefined;
         });
+        break;
+      case 'setAcl':
+        this.#setAcl(zxid, body);
         break;
       case 'createSession':
         this.#createSession(zxid, txn, body);
@@ -272,6 +280,7 @@ export class DataTree {
       version: 0,
       creates: 0,
       aversion: 0,
+      acl: body.acl,
       owner: ownerOf(ephemeralOwner, lifetime),
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
@@ -304,6 +313,14 @@ export class DataTree {
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
     this.#quotas.changed(path, 0, znode.dataLength - before);
     this.#changed('dataChanged', path, zxid, znode);
+  }
+
+  #setAcl(zxid: Zxid, { path, acl, version }: BodyOf<'setAcl'>): void {
+    const znode = this.#existing(zxid, path);
+    assert(isVersion(version), () => `${at(zxid)}: cannot set the ACL of ${path}: ${version} is not a version`);
+    this.#checkpointer.willChange(path);
+    this.#state.setAcl(znode, acl, version);
+    this.#changed('aclChanged', path, zxid, znode);
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {

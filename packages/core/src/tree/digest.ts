@@ -182,6 +182,13 @@ export class Digest {
   }
 
   #hashZnode(znode: StoredZnode): Hasher {
+    const hasher = this.#hashStat(znode);
+    if (znode.acl === undefined) return hasher.finish();
+    for (const { perms, scheme, id } of znode.acl) hasher.word(perms).string(scheme).string(id);
+    return hasher.word(znode.acl.length).finish();
+  }
+
+  #hashStat(znode: StoredZnode): Hasher {
     return this.#hasher
       .start(ZNODE)
       .word(znode.contentHigh)
@@ -200,8 +207,7 @@ export class Digest {
       .word(znode.version)
       .word(znode.creates)
       .word(znode.aversion)
-      .word(znode.childCount)
-      .finish();
+      .word(znode.childCount);
   }
 
   #hashSession({ id, timeoutMs, token }: StoredSession): Hasher {

@@ -4,7 +4,7 @@
  *
  * | key                          | value (every one begins with its format version, u8)                            |
  * | ---------------------------- | ------------------------------------------------------------------------------- |
- * | `n`, path in UTF-8           | data, czxid, mzxid, pzxid, ctime, mtime, version, creates, aversion, owner      |
+ * | `n`, path in UTF-8           | data, czxid, mzxid, pzxid, ctime, mtime, version, creates, aversion, owner, ACL |
  * | `s`, session id (8 bytes)    | timeout, token, results: count, and for each request number, length and bytes   |
  * | `m`, `tree` in UTF-8         | zxid, digest version, digest, count of znodes, count of sessions                |
  *
@@ -22,6 +22,7 @@ import {
   utf8Length,
   type Zxid,
 } from '@quorate/protocol';
+import { readAcl, writeAcl } from './acl-codec.ts';
 import { isSession, lifetimeOf } from './lifetime.ts';
 import type { StoredSession } from './sessions.ts';
 import type { StoredZnode, ZnodeFields } from './znode.ts';
@@ -64,7 +65,7 @@ const SESSION_KEY = 0x73;
 const META_KEY = 0x6d;
 const SUMMARY_NAME = 'tree';
 
-const ZNODE_FORMAT = 2;
+const ZNODE_FORMAT = 3;
 const SESSION_FORMAT = 2;
 const SUMMARY_FORMAT = 1;
 
@@ -88,6 +89,7 @@ export function znodeRecord(znode: StoredZnode): StateRecord {
   writer.i32(znode.version).i32(znode.creates).i32(znode.aversion);
   if (znode.owner !== NO_SESSION) writer.u8(1).u64(znode.owner);
   else writer.u8(0);
+  writeAcl(writer, znode.acl);
   return { key: znodeKey(znode.path), value: writer.finish() };
 }
 
@@ -138,6 +140,7 @@ function readZnode(path: string, value: ByteReader): StateEntry {
     creates: value.i32(),
     aversion: value.i32(),
     owner: readOwner(value),
+    acl: readAcl(value),
   };
   return { kind: 'znode', path, fields };
 }

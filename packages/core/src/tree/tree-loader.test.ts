@@ -203,10 +203,10 @@ describe('a state record', () => {
     expect(hex(sessionKey(B))).toBe('73fe00000000000003');
     expect(keyText(key)).toBe('mtree');
     expect(valueHex(znodeKey('/a/b/e'))).toBe(
-      `0201${'0000000100000004'.repeat(3)}eb07eb07${'00000000'.repeat(3)}01fe00000000000003`,
+      `0301${'0000000100000004'.repeat(3)}eb07eb07${'00000000'.repeat(3)}01fe0000000000000300`,
     );
-    expect(valueHex(znodeKey('/a/b')).startsWith('0200')).toBe(true);
-    expect(valueHex(znodeKey('/a')).startsWith('02030203')).toBe(true);
+    expect(valueHex(znodeKey('/a/b')).startsWith('0300')).toBe(true);
+    expect(valueHex(znodeKey('/a')).startsWith('03030203')).toBe(true);
     expect(valueHex(sessionKey(B))).toBe('02b0ea010301020300');
     const digest = script.tree.digest.toString(16).padStart(16, '0');
     expect(valueHex(key)).toBe(`01${at.toString(16).padStart(16, '0')}01${digest}0701`);

@@ -3,7 +3,17 @@
  * (digest, counts). Each mutator keeps all of them in step. It knows nothing of txns, positions or checkpoints:
  * `data-tree.ts` decides what happens, `tree-loader.ts` fills one from records. Seen only inside `tree/`.
  */
-import { assert, NO_SESSION, type Numbered, parentOf, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import {
+  type Acl,
+  assert,
+  NO_SESSION,
+  type Numbered,
+  parentOf,
+  type SessionId,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
+import { AclTable } from './acl-table.ts';
 import { Digest } from './digest.ts';
 import { LargeMap } from './large-map.ts';
 import { StoredResult } from './results.ts';
@@ -45,6 +55,7 @@ export class TreeState {
   readonly #znodes = new LargeMap<string, StoredZnode>();
   /** Containers and those with a TTL: who deletes them must not search the whole tree for them. */
   readonly #timed = new Set<StoredZnode>();
+  readonly #acls = new AclTable();
   readonly #digest = new Digest();
   #dataBytes = 0;
   #ephemeralCount = 0;
@@ -57,6 +68,11 @@ export class TreeState {
       state.attach(new StoredZnode(path, BUILT_IN_FIELDS), parent, undefined);
     }
     return state;
+  }
+
+  /** Number of distinct ACLs beside the open one. */
+  get aclCount(): number {
+    return this.#acls.size;
   }
 
   get digest(): bigint {
@@ -120,6 +136,7 @@ export class TreeState {
     // Told by the count, because a look-up before costs a cache miss and every caller has made one.
     assert(this.#znodes.size === before + 1, () => `Cannot attach ${path}: it was there already`);
     this.#dataBytes += znode.dataLength;
+    znode.acl = this.#acls.use(znode.acl);
     this.#digest.hashContent(znode);
     this.#digest.add(znode);
   }
@@ -136,6 +153,7 @@ export class TreeState {
     this.#znodes.delete(path);
     this.#dataBytes -= znode.dataLength;
     this.#digest.remove(znode);
+    this.#acls.release(znode.acl);
   }
 
   /** The znode has its first child, or has lost its last. */
@@ -161,6 +179,15 @@ export class TreeState {
   setDataOnly(znode: StoredZnode, data: Uint8Array): void {
     const { version, mzxid, mtimeMs } = znode;
     this.setData(znode, { data, version, mzxid, mtimeMs });
+  }
+
+  setAcl(znode: StoredZnode, acl: Acl, version: number): void {
+    this.#digest.remove(znode);
+    const before = znode.acl;
+    znode.acl = this.#acls.use(acl);
+    this.#acls.release(before);
+    znode.aversion = version;
+    this.#digest.add(znode);
   }
 
   setData(znode: StoredZnode, change: DataChange): void {

@@ -29,8 +29,12 @@ const change = fc.oneof(
   fc.record({ kind: fc.constant('setData' as const), path: text, data, version: int32 }),
 );
 
+const acl = fc.array(fc.record({ perms: int32, scheme: text, id: text }), { minLength: 1, maxLength: 4 });
+
 const body: fc.Arbitrary<TxnBody> = fc.oneof(
   change,
+  fc.tuple(change, acl).map(([made, list]): TxnBody => (made.kind === 'create' ? { ...made, acl: list } : made)),
+  fc.record({ kind: fc.constant('setAcl' as const), path: text, acl, version: int32 }),
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(fc.oneof(change, fc.record({ kind: fc.constant('check' as const), path: text })), { maxLength: 5 }),
@@ -111,7 +115,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0301' +
+      '0401' +
         '00' +
         '0180d8c1a28c34' +
         '07' +

@@ -4,14 +4,15 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 3)                                                             |
+ * | format version         | 1 (value 4)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
  * | flags                  | 1: 1 attached, 2 numbered                                               |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
  * | session                | 8, big-endian                                                           |
  * | timeMs                 | varint                                                                  |
  * | numbered, when flagged | request varint, request - acknowledged varint                           |
- * | body                   | text: varint length, UTF-8; bytes: varint length + 1 (0: undefined);    |
+ * | body                   | an ACL: acl-codec.ts;                                                   |
+ * |                        | text: varint length, UTF-8; bytes: varint length + 1 (0: undefined);    |
  * |                        | counters 4 bytes signed; in the order of `Txn`'s declaration;           |
  * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
  * |                        | and a varint: TTL in ms                                                 |
@@ -27,16 +28,19 @@ import {
   errorCodeOfProto,
   NO_SESSION,
   type Numbered,
+  OPEN_ACL,
   type SessionId,
   SID_MAX,
   toSessionId,
   unreachable,
   utf8Length,
 } from '@quorate/protocol';
+import { readAcl, writeAcl } from './acl-codec.ts';
+import { isOpen } from './acl-table.ts';
 import { isTtl, type Lifetime } from './lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from './txn.ts';
 
-const FORMAT = 3;
+const FORMAT = 4;
 
 const ATTACHED = 1;
 const NUMBERED = 2;
@@ -52,12 +56,18 @@ const KIND = {
   repeat: 7,
   multi: 8,
   check: 9,
+  setAcl: 10,
 } as const satisfies Record<TxnBody['kind'] | TxnPart['kind'], number>;
 
 /** What a created znode lives by. */
 const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
 
 const TWO_32 = 2 ** 32;
+/** In the same byte: an ACL follows. */
+const ACL = 0x10;
+
+type Create = Extract<TxnPart, { readonly kind: 'create' }>;
+
 const TWO_48 = 2 ** 48;
 
 /** Room for everything but path and data. */
@@ -125,8 +135,9 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
     case 'create':
       writeText(writer, body.path);
       writeBytes(writer, body.data);
-      writeOwner(writer, body.ephemeralOwner, body.lifetime);
+      writeOwner(writer, body);
       writer.i32(body.parentCreates);
+      if (hasAcl(body)) writeAcl(writer, body.acl);
       return;
     case 'delete':
     case 'check':
@@ -135,6 +146,11 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
     case 'setData':
       writeText(writer, body.path);
       writeBytes(writer, body.data);
+      writer.i32(body.version);
+      return;
+    case 'setAcl':
+      writeText(writer, body.path);
+      writeAcl(writer, body.acl);
       writer.i32(body.version);
       return;
     case 'createSession':
@@ -171,13 +187,7 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
 function readPart(reader: ByteReader, kind: number): TxnPart | undefined {
   switch (kind) {
     case KIND.create:
-      return {
-        kind: 'create',
-        path: readText(reader),
-        data: readBytes(reader),
-        ...readOwner(reader),
-        parentCreates: reader.i32(),
-      };
+      return readCreate(reader);
     case KIND.delete:
       return { kind: 'delete', path: readText(reader) };
     case KIND.setData:
@@ -187,6 +197,18 @@ function readPart(reader: ByteReader, kind: number): TxnPart | undefined {
     default:
       return undefined;
   }
+}
+
+function readCreate(reader: ByteReader): Create {
+  const path = readText(reader);
+  const data = readBytes(reader);
+  const tag = reader.u8();
+  const owner = readOwner(reader, tag & ~ACL);
+  const create = { kind: 'create', path, data, ...owner, parentCreates: reader.i32() } as const;
+  if ((tag & ACL) === 0) return create;
+  const acl = readAcl(reader);
+  if (acl === undefined) throw new DecodeError(`Txn creates ${path} with an ACL that is none`);
+  return { ...create, acl };
 }
 
 function readParts(reader: ByteReader): readonly TxnPart[] {
@@ -205,6 +227,8 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
   const change = readPart(reader, kind);
   if (change !== undefined && change.kind !== 'check') return change;
   switch (kind) {
+    case KIND.setAcl:
+      return { kind: 'setAcl', path: readText(reader), acl: readAcl(reader) ?? OPEN_ACL, version: reader.i32() };
     case KIND.multi:
       return { kind: 'multi', parts: readParts(reader) };
     case KIND.createSession:
@@ -271,15 +295,20 @@ function readBytes(reader: ByteReader): Uint8Array | undefined {
   return lengthPlusOne === 0 ? undefined : reader.raw(lengthPlusOne - 1);
 }
 
-function writeOwner(writer: ByteWriter, owner: SessionId, lifetime: Lifetime | undefined): void {
-  if (lifetime === 'container') writer.u8(OWNER.container);
-  else if (lifetime !== undefined) writer.u8(OWNER.ttl).varint(lifetime.ttlMs);
-  else if (owner === NO_SESSION) writer.u8(OWNER.none);
-  else writer.u8(OWNER.session).u64(owner);
+function hasAcl({ acl }: Create): boolean {
+  return acl !== undefined && !isOpen(acl);
 }
 
-function readOwner(reader: ByteReader): { ephemeralOwner: SessionId; lifetime?: Lifetime } {
-  const tag = reader.u8();
+function writeOwner(writer: ByteWriter, create: Create): void {
+  const { ephemeralOwner, lifetime } = create;
+  const acl = hasAcl(create) ? ACL : 0;
+  if (lifetime === 'container') writer.u8(OWNER.container | acl);
+  else if (lifetime !== undefined) writer.u8(OWNER.ttl | acl).varint(lifetime.ttlMs);
+  else if (ephemeralOwner === NO_SESSION) writer.u8(OWNER.none | acl);
+  else writer.u8(OWNER.session | acl).u64(ephemeralOwner);
+}
+
+function readOwner(reader: ByteReader, tag: number): { ephemeralOwner: SessionId; lifetime?: Lifetime } {
   switch (tag) {
     case OWNER.none:
       return { ephemeralOwner: NO_SESSION };

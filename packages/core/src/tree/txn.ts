@@ -2,7 +2,7 @@
  * The txn: what the leader decided, in a form that applies the same way on every member and any number of times it
  * is replayed from the log. Nothing is judged again when it is applied. (Codec: txn-codec.ts.)
  */
-import type { ErrorCode, Numbered, SessionId, Sid } from '@quorate/protocol';
+import type { Acl, ErrorCode, Numbered, SessionId, Sid } from '@quorate/protocol';
 import type { Lifetime } from './lifetime.ts';
 
 /** Which request of which run of which member a txn answers. Client xids can repeat and prove nothing; this cannot. */
@@ -36,6 +36,8 @@ export type TreeChange =
       readonly ephemeralOwner: SessionId;
       /** Of a container or one with a TTL; never together with an owner. */
       readonly lifetime?: Lifetime;
+      /** Undefined: open to everybody. */
+      readonly acl?: Acl;
       /** The parent's count of creates after this one: explicit, so that replay cannot count twice. */
       readonly parentCreates: number;
     }
@@ -52,6 +54,8 @@ export type TxnPart = TreeChange | { readonly kind: 'check'; readonly path: stri
 
 export type TxnBody =
   | TreeChange
+  /** `version` is that of the ACL after it. */
+  | { readonly kind: 'setAcl'; readonly path: string; readonly acl: Acl; readonly version: number }
   /** Applied in this order, at one zxid. */
   | { readonly kind: 'multi'; readonly parts: readonly TxnPart[] }
   | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }

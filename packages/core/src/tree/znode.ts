@@ -4,7 +4,7 @@
  * The class is the layout: only the files of `tree/` see it. Everybody else sees the read-only face `Znode`, so that
  * the layout can become columns and slabs without touching them. Source: ZooKeeper `DataNode`, reference §5.3.
  */
-import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
+import { type Acl, NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
 import { Children, type Sibling } from './children.ts';
 import { isSession, type Lifetime, lifetimeOf } from './lifetime.ts';
 import { highOf, joined, joinedNumber, lowOf, type PackedData, pack, unpack, upperOf } from './packed.ts';
@@ -18,6 +18,10 @@ export interface Znode {
   readonly czxid: Zxid;
   /** Count of data changes as clients see and state it. */
   readonly version: number;
+  /** Count of ACL changes. */
+  readonly aversion: number;
+  /** Never write to it. Undefined: open to everybody. */
+  readonly acl: Acl | undefined;
   /** Count of creates of direct children, 32-bit signed with wrap: the number that the next sequential child gets. */
   readonly creates: number;
   /** The session that owns an ephemeral, else NO_SESSION. */
@@ -42,6 +46,8 @@ export interface ZnodeFields {
   readonly version: number;
   readonly creates: number;
   readonly aversion: number;
+  /** Undefined: open to everybody. */
+  readonly acl?: Acl | undefined;
   /** Session, container or TTL: see `lifetime.ts`. */
   readonly owner: bigint;
 }
@@ -77,6 +83,8 @@ export class StoredZnode implements Znode, Sibling {
   version: number;
   creates: number;
   aversion: number;
+  /** The shared copy; undefined: open to everybody. */
+  acl: Acl | undefined;
   /** Session, container or TTL in one number, which costs no object of its own for all that have the same: `lifetime.ts`. */
   readonly owner: bigint;
   /** Hash of path and data, kept because a change of the stat alone must not cost the length of the data. */
@@ -107,6 +115,7 @@ export class StoredZnode implements Znode, Sibling {
     this.version = fields.version;
     this.creates = fields.creates;
     this.aversion = fields.aversion;
+    this.acl = fields.acl;
     this.owner = fields.owner;
   }
 

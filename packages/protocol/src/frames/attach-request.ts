@@ -1,11 +1,13 @@
 /** The bytes of AttachRequest: the frames that a client sends. A frame is put together call by call in one ByteWriter. */
+
+import { IDENTITIES_MAX } from '../acl.ts';
 import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { FRAME_ITEMS_MAX, GUARDS_MAX } from '../limits.ts';
 import type { Guard, Op } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchCommand } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
-import type { AttachRequest, CallFault, ClientHello, FrameCall, ReceivedCall } from './frame.ts';
+import type { AttachRequest, CallFault, ClientHello, Credential, FrameCall, ReceivedCall } from './frame.ts';
 import { OP_FIELDS, readOp, writeOp } from './op-codec.ts';
 import { readWatchCommand, WATCH_COMMAND_TAG } from './watch-frames.ts';
 import {
@@ -39,6 +41,12 @@ export function writeClientHello(writer: ByteWriter, hello: ClientHello): void {
   writeUint(writer, 3, hello.timeoutMs);
   writeInt64(writer, 4, hello.lastZxidSeen);
   writeUint(writer, 5, hello.protocolRevision);
+  for (const { scheme, proof } of hello.credentials ?? []) {
+    const part = beginMessage(writer, 6);
+    writeString(writer, 1, scheme);
+    writeBytes(writer, 2, proof);
+    writer.endPart(part);
+  }
   writer.endPart(start);
 }
 
@@ -94,6 +102,7 @@ function readClientHello(reader: ByteReader): ClientHello {
   let timeoutMs = 0;
   let lastZxidSeen = ZERO_ZXID;
   let protocolRevision = 0;
+  let credentials: Credential[] | undefined;
   while (reader.offset < end) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | FIXED64)) session = toSessionId(reader.fixed64());
@@ -101,10 +110,32 @@ function readClientHello(reader: ByteReader): ClientHello {
     else if (tag === 24) timeoutMs = reader.varint();
     else if (tag === 32) lastZxidSeen = readZxid(reader);
     else if (tag === 40) protocolRevision = reader.varint();
+    else if (tag === ((6 << 3) | LENGTH)) credentials = withCredential(credentials, readCredential(reader));
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
-  return { session, token, timeoutMs, lastZxidSeen, protocolRevision };
+  const hello = { session, token, timeoutMs, lastZxidSeen, protocolRevision };
+  return credentials === undefined ? hello : { ...hello, credentials };
+}
+
+/** One past the bound is kept, so that the hello is refused for it. */
+function withCredential(credentials: Credential[] = [], credential: Credential): Credential[] {
+  if (credentials.length <= IDENTITIES_MAX) credentials.push(credential);
+  return credentials;
+}
+
+function readCredential(reader: ByteReader): Credential {
+  const end = readMessageEnd(reader);
+  let scheme = '';
+  let proof: Uint8Array = new Uint8Array(0);
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH)) scheme = readString(reader);
+    else if (tag === ((2 << 3) | LENGTH)) proof = readBytes(reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { scheme, proof };
 }
 
 function readCall(reader: ByteReader): ReceivedCall {

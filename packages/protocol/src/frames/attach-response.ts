@@ -1,4 +1,6 @@
 /** The bytes of AttachResponse: the frames that a member sends. A frame is put together reply by reply in one ByteWriter. */
+
+import { IDENTITIES_MAX, type Identity } from '../acl.ts';
 import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto } from '../errors.ts';
 import { FRAME_ITEMS_MAX } from '../limits.ts';
@@ -6,6 +8,7 @@ import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchNews } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
+import { readIdentity, writeIdentity } from './acl-codec.ts';
 import type { AttachResponse, FrameReply, ServerHello, SessionClosed } from './frame.ts';
 import { OP_FIELDS } from './op-codec.ts';
 import { ERROR_FIELD, readErrorDetail, readResult, writeResult } from './result-codec.ts';
@@ -47,6 +50,7 @@ export function writeServerHello(writer: ByteWriter, hello: ServerHello): void {
   writeUint(writer, 7, hello.sid);
   writeUint(writer, 8, hello.protocolRevision);
   writeInt64(writer, 9, hello.zxid);
+  for (const identity of hello.identities ?? []) writeIdentity(writer, 10, identity);
   writer.endPart(start);
 }
 
@@ -106,6 +110,7 @@ function readServerHello(reader: ByteReader): ServerHello {
     protocolRevision: 0,
     zxid: ZERO_ZXID,
   };
+  const identities: Identity[] = [];
   while (reader.offset < end) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | FIXED64)) hello.session = toSessionId(reader.fixed64());
@@ -117,10 +122,11 @@ function readServerHello(reader: ByteReader): ServerHello {
     else if (tag === 56) hello.sid = reader.varint();
     else if (tag === 64) hello.protocolRevision = reader.varint();
     else if (tag === 72) hello.zxid = readZxid(reader);
+    else if (tag === ((10 << 3) | LENGTH) && identities.length < IDENTITIES_MAX) identities.push(readIdentity(reader));
     else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
-  return hello;
+  return identities.length === 0 ? hello : { ...hello, identities };
 }
 
 function readReply(reader: ByteReader): FrameReply {

@@ -3,6 +3,7 @@
  * Their bytes are those of AttachRequest and AttachResponse in protos/quorate/v1/session_service.proto, which also
  * states the rules of the conversation.
  */
+import type { Identity } from '../acl.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Answer, Guard, Op } from '../op.ts';
 import type { SessionId, Sid } from '../session-id.ts';
@@ -24,6 +25,14 @@ export interface ClientHello {
   readonly timeoutMs: number;
   readonly lastZxidSeen: Zxid;
   readonly protocolRevision: number;
+  /** What the connection shows for itself. Secrets. */
+  readonly credentials?: readonly Credential[];
+}
+
+/** A proof of an identity: of scheme digest, `user:password` in UTF-8. */
+export interface Credential {
+  readonly scheme: string;
+  readonly proof: Uint8Array;
 }
 
 /** First frame of the member: the session as attached. */
@@ -40,6 +49,8 @@ export interface ServerHello {
   readonly sid: Sid;
   readonly protocolRevision: number;
   readonly zxid: Zxid;
+  /** What the member takes the connection for. */
+  readonly identities?: readonly Identity[];
 }
 
 /** A call that cannot be carried out as it came; it is answered with this and nothing else. */

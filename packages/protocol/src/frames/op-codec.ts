@@ -3,10 +3,12 @@
  * What a request asks is not judged here; a mode that this build does not know is a fault of that call alone.
  */
 
+import type { AclEntry } from '../acl.ts';
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
 import { type CheckOp, type CreateMode, isReadKind, type MultiOp, type MultiPart, type Op } from '../op.ts';
+import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
 import type { CallFault } from './frame.ts';
 import {
   beginMessage,
@@ -41,6 +43,8 @@ export const OP_FIELDS = {
   getEphemerals: 24,
   getAllChildrenNumber: 25,
   multi: 18,
+  setAcl: 20,
+  getAcl: 21,
 } as const satisfies Record<Op['kind'], number>;
 
 /** CreateMode numbers. */
@@ -93,6 +97,7 @@ function writeFields(writer: ByteWriter, op: Exclude<Op, MultiOp> | CheckOp, lin
       writeUint(writer, 3, MODES[op.mode]);
       writeBool(writer, 4, op.sequential);
       if (op.ttlMs !== undefined) writeUint(writer, 6, op.ttlMs);
+      for (const entry of op.acl ?? []) writeAclEntry(writer, 7, entry);
       break;
     case 'setData':
       writeString(writer, 1, op.path);
@@ -109,8 +114,14 @@ function writeFields(writer: ByteWriter, op: Exclude<Op, MultiOp> | CheckOp, lin
     case 'getChildren':
     case 'getEphemerals':
     case 'getAllChildrenNumber':
+    case 'getAcl':
       writeString(writer, 1, op.path);
       writeBool(writer, 2, linearizable);
+      break;
+    case 'setAcl':
+      writeString(writer, 1, op.path);
+      for (const entry of op.acl) writeAclEntry(writer, 2, entry);
+      if (op.expectedVersion !== undefined) writeInt32Always(writer, 3, op.expectedVersion);
       break;
     case 'sync':
       writeString(writer, 1, op.path);
@@ -134,6 +145,7 @@ interface RequestFields {
   ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
+  acl: AclEntry[] | undefined;
 }
 
 /** Reads the request of the operation `kind`, whose tag has been read. Throws DecodeError. */
@@ -183,6 +195,7 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
     ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
+    acl: undefined,
   };
   while (reader.offset < end) readField(reader, kind, fields);
   checkMessageEnd(reader, end);
@@ -199,7 +212,9 @@ function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields):
   else if (third && kind === 'create') fields.mode = readInt32(reader);
   else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
   else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
-  else if (third && kind === 'setData') fields.expectedVersion = readInt32(reader);
+  else if (tag === (((kind === 'create' ? 7 : 2) << 3) | LENGTH) && (kind === 'create' || kind === 'setAcl')) {
+    fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
+  } else if (third && (kind === 'setData' || kind === 'setAcl')) fields.expectedVersion = readInt32(reader);
   else if (second && (kind === 'delete' || kind === 'check')) fields.expectedVersion = readInt32(reader);
   else if (second && kind !== 'check' && isReadKind(kind)) fields.linearizable = readBool(reader);
   else skipField(reader, tag);
@@ -216,10 +231,13 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
         return { kind: 'fault', code: 'INVALID_ARGUMENT', message };
       }
       const op = { kind, path, data, mode, sequential: fields.sequential } as const;
-      return mode === 'ttl' || fields.ttlMs !== 0 ? { ...op, ttlMs: fields.ttlMs } : op;
+      const lives = mode === 'ttl' || fields.ttlMs !== 0 ? { ...op, ttlMs: fields.ttlMs } : op;
+      return fields.acl === undefined ? lives : { ...lives, acl: fields.acl };
     }
     case 'setData':
       return { kind, path, data, expectedVersion };
+    case 'setAcl':
+      return { kind, path, acl: fields.acl ?? [], expectedVersion };
     case 'delete':
     case 'check':
       return { kind, path, expectedVersion };
@@ -228,6 +246,7 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
     case 'getChildren':
     case 'getEphemerals':
     case 'getAllChildrenNumber':
+    case 'getAcl':
     case 'sync':
       return { kind, path };
     case 'closeSession':

@@ -40,7 +40,17 @@ const session = fc.oneof(
 const ms = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
 const token = fc.uint8Array({ maxLength: 16 });
 
+const acl = fc.array(fc.record({ perms: int32, scheme: fc.string(), id: fc.string() }), { minLength: 1, maxLength: 3 });
+
 const single = fc.oneof(
+  fc.record({
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    mode: fc.constant('persistent' as const),
+    sequential: fc.boolean(),
+    acl,
+  }),
   fc.record({
     kind: fc.constant('create' as const),
     path,
@@ -62,6 +72,8 @@ const single = fc.oneof(
 
 const op: fc.Arbitrary<Op> = fc.oneof(
   single,
+  fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
+  fc.record({ kind: fc.constant('getAcl' as const), path }),
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(
@@ -127,6 +139,8 @@ const partResult = fc.oneof(
 );
 
 const result = fc.oneof(
+  fc.record({ kind: fc.constant('setAcl' as const), stat }),
+  fc.record({ kind: fc.constant('getAcl' as const), acl, stat }),
   fc.record({ kind: fc.constant('multi' as const), results: fc.array(partResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('create' as const), path, stat }),
   fc.record({ kind: fc.constantFrom('exists' as const, 'setData' as const), stat }),
@@ -149,6 +163,7 @@ const clientHello: fc.Arbitrary<ClientHello> = fc.record({
   timeoutMs: uint32,
   lastZxidSeen: zxid,
   protocolRevision: uint32,
+  credentials: fc.array(fc.record({ scheme: fc.string(), proof: token }), { minLength: 1, maxLength: 3 }),
 });
 
 const serverHello: fc.Arbitrary<ServerHello> = fc.record({
@@ -161,6 +176,7 @@ const serverHello: fc.Arbitrary<ServerHello> = fc.record({
   sid: uint32,
   protocolRevision: uint32,
   zxid,
+  identities: fc.array(fc.record({ scheme: fc.string(), id: fc.string() }), { minLength: 1, maxLength: 3 }),
 });
 
 const closed = fc.record({

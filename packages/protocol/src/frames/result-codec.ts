@@ -2,6 +2,8 @@
  * The bytes of what comes of a call: ErrorDetail, and CreateResponse, DeleteResponse, ... of znode_service.proto
  * as they stand in a Reply. The zxid inside them is not used there: the Reply has it.
  */
+
+import type { AclEntry } from '../acl.ts';
 import { unreachable } from '../assert.ts';
 import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
@@ -9,6 +11,7 @@ import { MULTI_PARTS_MAX } from '../limits.ts';
 import type { Op, OpFailure, OpResult, PartResult } from '../op.ts';
 import type { Stat } from '../stat.ts';
 import { ZERO_ZXID, type Zxid } from '../zxid.ts';
+import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
 import { OP_FIELDS, PART_FIELDS } from './op-codec.ts';
 import { readStat, writeStat } from './stat-codec.ts';
 import {
@@ -102,11 +105,16 @@ function writeFields(writer: ByteWriter, result: Exclude<OpResult, { kind: 'mult
       writeStat(writer, 2, result.stat);
       break;
     case 'exists':
+    case 'setAcl':
     case 'setData':
       writeStat(writer, 1, result.stat);
       break;
     case 'getData':
       if (result.data !== undefined) writeBytesAlways(writer, 1, result.data);
+      writeStat(writer, 2, result.stat);
+      break;
+    case 'getAcl':
+      for (const entry of result.acl) writeAclEntry(writer, 1, entry);
       writeStat(writer, 2, result.stat);
       break;
     case 'getChildren':
@@ -139,6 +147,7 @@ interface ResponseFields {
   names: string[];
   total: number;
   stat: Stat | undefined;
+  acl: AclEntry[] | undefined;
 }
 
 /** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
@@ -183,7 +192,7 @@ function emptyResult<K extends 'delete' | 'check'>(kind: K, reader: ByteReader):
 
 function readFields(reader: ByteReader, kind: Op['kind']): ResponseFields {
   const end = readMessageEnd(reader);
-  const fields: ResponseFields = { path: '', data: undefined, names: [], total: 0, stat: undefined };
+  const fields: ResponseFields = { path: '', data: undefined, names: [], total: 0, stat: undefined, acl: undefined };
   while (reader.offset < end) readField(reader, kind, fields);
   checkMessageEnd(reader, end);
   return fields;
@@ -197,8 +206,9 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields)
   else if (first && kind === 'getData') fields.data = readBytes(reader);
   else if (first && (kind === 'getChildren' || kind === 'getEphemerals')) fields.names.push(readString(reader));
   else if (tag === 8 && kind === 'getAllChildrenNumber') fields.total = readInt32(reader) >>> 0;
-  else if (first && (kind === 'exists' || kind === 'setData')) fields.stat = readStat(reader);
-  else if (second && (kind === 'create' || kind === 'getData' || kind === 'getChildren')) {
+  else if (first && kind === 'getAcl') fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
+  else if (first && (kind === 'exists' || kind === 'setData' || kind === 'setAcl')) fields.stat = readStat(reader);
+  else if (second && (kind === 'create' || kind === 'getData' || kind === 'getChildren' || kind === 'getAcl')) {
     fields.stat = readStat(reader);
   } else skipField(reader, tag);
 }
@@ -217,6 +227,10 @@ function toResult(kind: Exclude<Op['kind'], 'multi'>, fields: ResponseFields): O
       return toCreateResult(fields);
     case 'setData':
       return toSetDataResult(fields);
+    case 'setAcl':
+      return { kind, stat: statOf(kind, fields) };
+    case 'getAcl':
+      return { kind, acl: fields.acl ?? [], stat: statOf(kind, fields) };
     case 'exists':
       if (fields.stat !== undefined) return { kind, stat: fields.stat };
       return { kind: 'error', code: 'NO_NODE', path: undefined, message: 'The znode does not exist' };

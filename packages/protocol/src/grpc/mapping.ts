@@ -32,6 +32,7 @@ import type {
   WireMultiRequest,
   WireReadRequest,
   WireSession,
+  WireSetAclRequest,
   WireSetDataRequest,
   WireStat,
   WireSyncRequest,
@@ -81,6 +82,8 @@ export const ZNODE_CALLS = {
   }),
   GetAllChildrenNumber: (request: WireReadRequest): UnaryCall => readCall('getAllChildrenNumber', request),
   Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, UNBOUND),
+  SetAcl: (request: WireSetAclRequest): UnaryCall => writeCall(toSetAcl(request), request),
+  GetAcl: (request: WireReadRequest): UnaryCall => readCall('getAcl', request),
   Multi: (request: WireMultiRequest): UnaryCall => writeCall(toMulti(request), request),
 } as const;
 
@@ -156,6 +159,10 @@ function toSetData({ path, data, expectedVersion }: WireSetDataRequest): SingleW
   return { kind: 'setData', path, data, expectedVersion };
 }
 
+function toSetAcl({ path, acl, expectedVersion }: WireSetAclRequest): Op {
+  return { kind: 'setAcl', path, acl, expectedVersion };
+}
+
 function toMulti({ parts: wanted }: WireMultiRequest): Op | CallFault {
   const parts: MultiPart[] = [];
   for (const [index, wire] of wanted.entries()) {
@@ -201,7 +208,8 @@ function toCreate(request: WireCreateRequest): SingleWriteOp | CallFault {
   const op = { kind: 'create', path, data, mode, sequential } as const;
   // Exact where it matters: what is past 2^53 is far past the longest TTL either way.
   const ttlMs = Number(request.ttlMs ?? 0n);
-  return mode === 'ttl' || ttlMs !== 0 ? { ...op, ttlMs } : op;
+  const lives = mode === 'ttl' || ttlMs !== 0 ? { ...op, ttlMs } : op;
+  return request.acl.length === 0 ? lives : { ...lives, acl: request.acl };
 }
 
 function toPartResult(result: PartResult): WireMultiPartResult {
@@ -224,8 +232,11 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
     case 'create':
       return { path: result.path, stat: toWireStat(result.stat), zxid };
     case 'exists':
+    case 'setAcl':
     case 'setData':
       return { stat: toWireStat(result.stat), zxid };
+    case 'getAcl':
+      return { acl: result.acl, stat: toWireStat(result.stat), zxid };
     case 'getData': {
       const stat = toWireStat(result.stat);
       return result.data === undefined ? { stat, zxid } : { data: result.data, stat, zxid };

@@ -28,6 +28,20 @@ export interface WireGuard {
   readonly czxid: bigint;
 }
 
+export interface WireAclEntry {
+  readonly perms: number;
+  readonly scheme: string;
+  readonly id: string;
+}
+
+export interface WireSetAclRequest {
+  readonly path: string;
+  readonly acl: readonly WireAclEntry[];
+  readonly expectedVersion?: number;
+  readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
+}
+
 export interface WireCreateRequest {
   readonly path: string;
   readonly data?: Uint8Array;
@@ -37,6 +51,7 @@ export interface WireCreateRequest {
   readonly session: WireSession | null;
   readonly ttlMs: bigint;
   readonly guards: readonly WireGuard[];
+  readonly acl: readonly WireAclEntry[];
 }
 
 export interface WireDeleteRequest {
@@ -107,6 +122,7 @@ export interface WireZnodeResponse {
   readonly total?: number;
   readonly stat?: WireStat | null;
   readonly results?: readonly WireMultiPartResult[];
+  readonly acl?: readonly WireAclEntry[];
   readonly zxid: bigint;
 }
 

@@ -31,6 +31,15 @@ export const KEYS = {
     accepts: (value) => value.trim() !== '' && !value.includes('\0'),
     default: './quorate-data',
   }),
+  superDigest: text({
+    group: 'Identity',
+    help: 'Whoever proves user:password with this hash passes every ACL: user:hash, the Base64 of the SHA-1 of user:password',
+    allowed: 'user:hash, or nothing for nobody',
+    accepts: (value) => value === '' || /^[^:]+:[A-Za-z0-9+/]{27}=$/.test(value),
+    default: '',
+    defaultText: 'nobody',
+    isSecret: true,
+  }),
   clusterId: text({
     group: 'Identity',
     help: 'Name of the ensemble, the same at all members; members and data folders of another one are refused',

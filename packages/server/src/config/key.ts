@@ -18,6 +18,8 @@ export interface Key<T> {
   readonly defaultText: string;
   /** Given as a flag it needs no value: that means true. */
   readonly isSwitch: boolean;
+  /** Never shown: not in logs, not by the commands that print a configuration. */
+  readonly isSecret: boolean;
   parse(raw: unknown): T | Fault;
 }
 
@@ -29,6 +31,7 @@ interface About<T> {
   readonly default?: T;
   /** Said instead of `default` when the default is computed from other keys. */
   readonly defaultText?: string;
+  readonly isSecret?: boolean;
 }
 
 /** A whole number in `min..max`, both included. */
@@ -90,10 +93,12 @@ export function members(about: About<readonly MemberAddress[]>): Key<readonly Me
   return { ...common(about), allowed: MEMBERS_ALLOWED, parse: parseMembers };
 }
 
-function common<T>(about: About<T>): Pick<Key<T>, 'group' | 'help' | 'default' | 'defaultText' | 'isSwitch'> {
-  const { group, help } = about;
+function common<T>(
+  about: About<T>,
+): Pick<Key<T>, 'group' | 'help' | 'default' | 'defaultText' | 'isSwitch' | 'isSecret'> {
+  const { group, help, isSecret = false } = about;
   const defaultText = about.defaultText ?? (about.default === undefined ? 'none' : String(about.default));
-  return { group, help, default: about.default, defaultText, isSwitch: false };
+  return { group, help, default: about.default, defaultText, isSwitch: false, isSecret };
 }
 
 /** `dataDir` → `data-dir`. */

@@ -35,6 +35,8 @@ export interface ServerLimits {
 export interface ServerConfig {
   readonly dataDir: string;
   readonly clusterId: string;
+  /** `user:hash`; undefined: nobody passes every ACL. A secret. */
+  readonly superDigest: string | undefined;
   readonly sid: Sid;
   /** All members, this one too; empty when standalone. */
   readonly members: readonly MemberAddress[];
@@ -69,7 +71,8 @@ export function configOf(values: Partial<{ readonly [N in KeyName]: KeyValue<N> 
 export function describeConfig(sources: Sources): string {
   const { values, origins } = gather(sources);
   const lines = Object.entries(values).map(([name, value]) => {
-    const shown = Array.isArray(value) ? JSON.stringify(formatMembers(value)) : JSON.stringify(value);
+    const plain = Array.isArray(value) ? JSON.stringify(formatMembers(value)) : JSON.stringify(value);
+    const shown = KEYS[name as KeyName].isSecret && value !== '' ? '"***"' : plain;
     return value === undefined
       ? `# ${name}: ${KEYS[name as KeyName].defaultText}`
       : `${name}: ${shown} # ${origins[name as KeyName]}`;
@@ -96,6 +99,7 @@ function complete(gathered: Gathered): ServerConfig {
   return {
     dataDir: need(values.dataDir, 'dataDir'),
     clusterId: need(values.clusterId, 'clusterId'),
+    superDigest: values.superDigest === '' ? undefined : values.superDigest,
     sid,
     members,
     bind,

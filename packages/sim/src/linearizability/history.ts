@@ -13,7 +13,16 @@ export type SeenResult =
   | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
   | { readonly kind: 'setData' | 'exists' | 'getChildren'; readonly stat?: SeenStat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat }
-  | { readonly kind: 'delete' | 'sync' | 'closeSession' | 'getEphemerals' | 'getAllChildrenNumber' };
+  | {
+      readonly kind:
+        | 'delete'
+        | 'sync'
+        | 'closeSession'
+        | 'getEphemerals'
+        | 'getAllChildrenNumber'
+        | 'setAcl'
+        | 'getAcl';
+    };
 
 /** One call of one client. */
 export interface HistoryCall {

@@ -102,6 +102,8 @@ class Partition {
       }
       case 'getEphemerals':
       case 'getAllChildrenNumber':
+      case 'setAcl':
+      case 'getAcl':
       case 'sync':
       case 'closeSession':
         break;

@@ -10,6 +10,7 @@ import {
   ByteWriter,
   type ErrorCode,
   FRAME_BYTES_MAX,
+  type Identity,
   NO_SESSION,
   REQUEST_BYTES_MAX,
   type SessionId,
@@ -24,6 +25,7 @@ import {
 } from '@quorate/protocol/frames';
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
+import { CredentialError } from '../identities.ts';
 import { type CoreAccess, deadlineAfter } from './core-access.ts';
 import { ReplyQueue } from './reply-queue.ts';
 import { newToken } from './session-service.ts';
@@ -55,6 +57,7 @@ class AttachStream implements Attachment {
   readonly #number: number;
   #phase: 'hello' | 'opening' | 'open' | 'closed' = 'hello';
   #session: SessionId = NO_SESSION;
+  #identities: readonly Identity[] = [];
   #helloTimer: NodeJS.Timeout | undefined;
   /** Frames that are ready, before any reply. */
   #ready: Uint8Array[] = [];
@@ -150,6 +153,7 @@ class AttachStream implements Attachment {
       this.close('SERVER_BEHIND', 'This member has not yet seen what the client has seen');
       return;
     }
+    if (!this.#identify(hello)) return;
     this.#phase = 'opening';
     const callId = this.#core.calls.add({
       answer: ({ result }) => {
@@ -163,6 +167,18 @@ class AttachStream implements Attachment {
     } else {
       const { session, token, lastZxidSeen } = hello;
       this.#core.post({ kind: 'attachSession', ...common, session, token, lastZxidSeen });
+    }
+  }
+
+  /** False when it shows something that proves nothing: nobody goes on as somebody else than he means to be (case C171). */
+  #identify({ credentials = [] }: ClientHello): boolean {
+    try {
+      this.#identities = this.#core.identitiesOf(this.#stream.getPeer(), credentials);
+      return true;
+    } catch (error) {
+      if (!(error instanceof CredentialError)) throw error;
+      this.close('AUTH_FAILED', error.message);
+      return false;
     }
   }
 
@@ -181,6 +197,7 @@ class AttachStream implements Attachment {
       sid: this.#core.sid,
       protocolRevision: Math.min(hello.protocolRevision, FRAME_PROTOCOL_REVISION),
       zxid: this.#core.appliedZxid(),
+      identities: this.#identities,
     });
     this.#push(writer.finish());
     this.#core.answered(this);
@@ -202,6 +219,7 @@ class AttachStream implements Attachment {
         token: undefined,
         op,
         guards,
+        identities: this.#identities,
         linearizable,
         numbered: request === 0 ? undefined : { request, acknowledged },
         deadlineMs: deadlineAfter(timeoutMs),

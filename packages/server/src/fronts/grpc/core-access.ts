@@ -1,6 +1,14 @@
 /** What the gRPC front needs of the member behind it. */
 import type { PeerEvent, SessionInspector } from '@quorate/core';
-import { type Answer, CALL_TIMEOUT_DEFAULT_MS, CALL_TIMEOUT_MAX_MS, type Sid, type Zxid } from '@quorate/protocol';
+import {
+  type Answer,
+  CALL_TIMEOUT_DEFAULT_MS,
+  CALL_TIMEOUT_MAX_MS,
+  type Identity,
+  type Sid,
+  type Zxid,
+} from '@quorate/protocol';
+import type { Credential } from '@quorate/protocol/frames';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
 import type { Calls } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
@@ -14,6 +22,8 @@ export interface CoreAccess {
   readonly feeds: FeedReaders;
   /** Calls of one stream that are not answered; past it the stream is not read from. */
   readonly streamCallsMax: number;
+  /** What a connection of that peer with these credentials is taken for. Throws CredentialError. */
+  identitiesOf(peer: string, credentials: readonly Credential[]): readonly Identity[];
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */
   refusal(): string | undefined;
   post(event: PeerEvent): void;

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client, type ClientDuplexStream, credentials, type ServiceError } from '@grpc/grpc-js';
+import { Client, type ClientDuplexStream, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import { ByteWriter } from '@quorate/protocol';
 import {
   ATTACH_PATH,
@@ -78,6 +78,18 @@ export function call<Response>(
   request: object,
   deadlineMs?: number,
 ): Promise<Response> {
+  return callWith(client, service, method, request, new Metadata(), deadlineMs);
+}
+
+/** The same with metadata. */
+export function callWith<Response>(
+  client: Client,
+  service: string,
+  method: string,
+  request: object,
+  metadata: Metadata,
+  deadlineMs?: number,
+): Promise<Response> {
   const definition = serviceOf(loadProtos(), service)[method];
   if (definition === undefined) throw new Error(`No method ${method}`);
   const options = deadlineMs === undefined ? {} : { deadline: Date.now() + deadlineMs };
@@ -87,6 +99,7 @@ export function call<Response>(
       definition.requestSerialize,
       definition.responseDeserialize as (bytes: Buffer) => Response,
       request,
+      metadata,
       options,
       (error, response) => (error === null ? resolve(response as Response) : reject(error)),
     );

@@ -1,8 +1,8 @@
 /** The gRPC front of a member on its own, used as clients in other languages use it. */
-import { status } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import { service as healthService } from 'grpc-health-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { call, detailOf, Standalone } from './front.fixture.ts';
+import { call, callWith, detailOf, Standalone } from './front.fixture.ts';
 
 const ZNODES = 'quorate.v1.ZnodeService';
 const SESSIONS = 'quorate.v1.SessionService';
@@ -84,6 +84,54 @@ describe('a guard on a unary write', () => {
     await expect(znodes('Delete', { path: '/guarded', guards: negative })).rejects.toMatchObject({
       code: status.INVALID_ARGUMENT,
     });
+  });
+});
+
+describe('ACLs', () => {
+  const acl = [{ perms: 31, scheme: 'auth', id: '' }];
+  const as = (user: string, method: string, request: object) => {
+    const metadata = new Metadata();
+    metadata.set('quorate-auth-bin', Buffer.from(`digest ${user}`));
+    return callWith<{ readonly acl: readonly { readonly id: string }[] }>(
+      standalone.client(),
+      ZNODES,
+      method,
+      request,
+      metadata,
+    );
+  };
+
+  it('keep those out who have not proved who they are; hashes are for those who may change them (C115)', async () => {
+    await as('alice:secret', 'Create', { path: '/hers', data: Buffer.from('x'), acl });
+    for (const method of ['GetData', 'Exists', 'GetChildren', 'GetAcl', 'SetData']) {
+      const error = await znodes(method, { path: '/hers' }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: status.PERMISSION_DENIED });
+      expect(detailOf(error).failure).toMatchObject({ code: 'NO_AUTH', path: '/hers' });
+    }
+    await expect(as('bob:secret', 'GetData', { path: '/hers' })).rejects.toMatchObject({
+      code: status.PERMISSION_DENIED,
+    });
+    await expect(as('alice:secret', 'GetData', { path: '/hers' })).resolves.toMatchObject({ data: Buffer.from('x') });
+    const whole = await as('alice:secret', 'GetAcl', { path: '/hers' });
+    expect(whole.acl).toMatchObject([{ perms: 31, scheme: 'digest', id: 'alice:aYXlLOpEooaV1cRAvUL1fp9Qt7E=' }]);
+    const shared = [...whole.acl, { perms: 1, scheme: 'world', id: 'anyone' }];
+    await expect(as('alice:secret', 'SetAcl', { path: '/hers', acl: shared })).resolves.toMatchObject({
+      stat: { aversion: 1 },
+    });
+    const seen = await as('bob:secret', 'GetAcl', { path: '/hers' });
+    expect(seen.acl.map(({ id }) => id)).toEqual(['alice:x', 'anyone']);
+    // The address is an identity without being proved.
+    await znodes('Create', { path: '/here', acl: [{ perms: 31, scheme: 'ip', id: '127.0.0.0/8' }] });
+    await expect(znodes('GetData', { path: '/here' })).resolves.toMatchObject({ stat: { version: 0 } });
+  });
+
+  it('C171: a call with credentials that prove nothing is not made', async () => {
+    await expect(as('nonsense', 'Exists', { path: '/' })).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    const metadata = new Metadata();
+    metadata.set('quorate-auth-bin', Buffer.from('kerberos x'));
+    const other = callWith(standalone.client(), ZNODES, 'Create', { path: '/not-made' }, metadata);
+    await expect(other).rejects.toMatchObject({ code: status.UNAUTHENTICATED });
+    await expect(znodes('Exists', { path: '/not-made' })).resolves.toMatchObject({ stat: null });
   });
 });
 

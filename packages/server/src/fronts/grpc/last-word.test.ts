@@ -53,6 +53,7 @@ async function streamWith(count: number) {
     sid: 1,
     calls,
     streamCallsMax: 100,
+    identitiesOf: () => [],
     refusal: () => undefined,
     post: (event: PeerEvent) => void posted.push(event),
     attach: (one: Attachment) => {

@@ -2,11 +2,12 @@
  * What all unary calls have in common: the deadline, the cancellation, and how a failure becomes a gRPC status with our
  * detail beside it.
  */
-import { Metadata, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
-import type { OpFailure, Zxid } from '@quorate/protocol';
-import { ERROR_DETAIL_KEY } from '@quorate/protocol/frames';
+import { Metadata, type MetadataValue, type ServerUnaryCall, type sendUnaryData } from '@grpc/grpc-js';
+import type { Identity, OpFailure, Zxid } from '@quorate/protocol';
+import { type Credential, ERROR_DETAIL_KEY } from '@quorate/protocol/frames';
 import { asBuffer, toUnaryFailure, type UnaryFailure } from '@quorate/protocol/grpc';
 import type { Caller } from '../../calls.ts';
+import { CredentialError } from '../identities.ts';
 import { type CoreAccess, deadlineAfter } from './core-access.ts';
 
 /** The core answers this much before the caller's own deadline, so that its reason arrives; at most a tenth of the time. */
@@ -50,4 +51,29 @@ export function isRefused(core: CoreAccess, callback: sendUnaryData<never>): boo
   if (message === undefined) return false;
   failWith(callback, { code: 'UNAVAILABLE', path: undefined, message }, core.appliedZxid());
   return true;
+}
+
+/** Metadata key of a credential: scheme, a blank, the proof. May come several times. */
+const AUTH_KEY = 'quorate-auth-bin';
+
+/** What the caller is taken for; undefined when the call was ended because something that he shows proves nothing. */
+export function identitiesOfCall(
+  core: CoreAccess,
+  call: ServerUnaryCall<unknown, unknown>,
+  callback: sendUnaryData<never>,
+): readonly Identity[] | undefined {
+  try {
+    return core.identitiesOf(call.getPeer(), call.metadata.get(AUTH_KEY).map(toCredential));
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error;
+    failWith(callback, { code: 'AUTH_FAILED', path: undefined, message: error.message }, core.appliedZxid());
+    return undefined;
+  }
+}
+
+function toCredential(value: MetadataValue): Credential {
+  const bytes = typeof value === 'string' ? Buffer.from(value) : value;
+  const blank = bytes.indexOf(0x20);
+  if (blank < 1) throw new CredentialError(`The metadata ${AUTH_KEY} is not a scheme, a blank and a proof`);
+  return { scheme: bytes.toString('utf8', 0, blank), proof: new Uint8Array(bytes.subarray(blank + 1)) };
 }

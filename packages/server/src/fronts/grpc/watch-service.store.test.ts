@@ -12,7 +12,7 @@ const ZNODES = 'quorate.v1.ZnodeService';
 let standalone: Standalone;
 
 beforeAll(async () => {
-  standalone = await Standalone.start({ watchProgressMs: 50, watchStallMs: 300, watchBytesMax: 2_000_000 });
+  standalone = await Standalone.start({ watchProgressMs: 50, watchStallMs: 1_000, watchBytesMax: 2_000_000 });
 });
 
 afterAll(async () => {
@@ -63,14 +63,16 @@ describe('WatchService', () => {
     const quick = new WatchStream(standalone.client(), { path: '/', initial: false });
     await vi.waitFor(() => expect([...slow.words, ...quick.words]).toEqual(['ready', 'ready']));
     slow.call.pause();
-    let last = 0n;
-    for (let i = 0; i < 30; i++) last = await create(`/big${i}`, Buffer.alloc(500_000));
-    await vi.waitFor(() => expect(quick.told).toBe(last));
+    for (let i = 0; i < 30; i++) {
+      const last = await create(`/big${i}`, Buffer.alloc(500_000));
+      // Not further behind than what is kept: that reader would be told of a gap, however quick it is.
+      await vi.waitFor(() => expect(quick.told).toBe(last));
+    }
     expect(quick.words).toHaveLength(31);
     await create('/after');
     await vi.waitFor(() => expect(quick.words).toHaveLength(32));
     slow.call.resume();
-    await vi.waitFor(() => expect(slow.error).toBeDefined(), 5_000);
+    await vi.waitFor(() => expect(slow.error).toBeDefined());
     expect(slow.error?.code).toBe(status.RESOURCE_EXHAUSTED);
     expect(detailOf(slow.error).failure.code).toBe('THROTTLED');
     expect(slow.words.length).toBeLessThan(32);

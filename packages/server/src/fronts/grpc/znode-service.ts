@@ -10,7 +10,7 @@ import {
   type ZnodeMethod,
 } from '@quorate/protocol/grpc';
 import type { CoreAccess } from './core-access.ts';
-import { deadlineOf, fail, failWith, isRefused, type UnaryHandler, waitFor } from './unary.ts';
+import { deadlineOf, fail, failWith, identitiesOfCall, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 
 /** The handlers, by method name. */
 export function znodeHandlers(core: CoreAccess): UntypedServiceImplementation {
@@ -27,6 +27,8 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
       failWith(callback, { code: op.code, path: undefined, message: op.message }, core.appliedZxid());
       return;
     }
+    const identities = identitiesOfCall(core, call, callback);
+    if (identities === undefined) return;
     const callId = waitFor(core, call, {
       answer(answer) {
         const response = toUnaryResponse(op.kind, answer);
@@ -43,6 +45,7 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
         token: session?.token,
         op,
         guards,
+        identities,
         linearizable,
         deadlineMs: deadlineOf(call),
       },
