@@ -32,8 +32,12 @@ async function take(stage: Stage, [kind, a, b, c]: Step): Promise<void> {
   else if (kind === 'multi') await stage.write(sendable(stage, someMulti(stage, a, b, c)), c);
   else if (kind === 'open') await stage.open(a);
   else if (kind === 'close') await stage.close(a);
-  else if (kind === 'read') await stage.read({ kind: at(READS, b), path: existingPath(stage, a) }, c);
-  else if (kind === 'delete') {
+  else if (kind === 'read') {
+    const [read, path] = [at(READS, b), existingPath(stage, a)];
+    // The client sends no prefix that no path begins with.
+    const isPrefix = read !== 'getEphemerals' || path.startsWith('/');
+    await stage.read({ kind: read, path: isPrefix ? path : '/' }, c);
+  } else if (kind === 'delete') {
     const path = existingPath(stage, a);
     await stage.write({ kind, path, expectedVersion: someVersion(stage, path, b) }, c);
   } else if (kind === 'setData') {
