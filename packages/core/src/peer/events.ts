@@ -94,7 +94,13 @@ export type PeerEvent =
   | { readonly kind: 'detached'; readonly attachment: number }
   | { readonly kind: 'call'; readonly call: Call }
   /** A reader wants to watch. `feed` is chosen by the driver, unique in this run. Answered by `feedPiece`s or `feedEnded`. */
-  | { readonly kind: 'feedOpened'; readonly feed: number; readonly spec: WatchSpec }
+  | {
+      readonly kind: 'feedOpened';
+      readonly feed: number;
+      readonly spec: WatchSpec;
+      /** What the reader's connection has shown for itself. Undefined like nothing. */
+      readonly identities?: readonly Identity[] | undefined;
+    }
   /** The reader has taken the last piece, and can take another one. */
   | { readonly kind: 'feedTaken'; readonly feed: number }
   /** The reader has gone; nothing more comes for it. */

@@ -191,7 +191,7 @@ export class QuorumPeer {
       case 'call':
         return this.#calls.take(event.call);
       case 'feedOpened':
-        return this.#feeds.open(event.feed, event.spec);
+        return this.#feeds.open(event.feed, event.spec, event.identities);
       case 'feedTaken':
         return this.#feeds.taken(event.feed);
       case 'feedClosed':
@@ -299,7 +299,7 @@ export class QuorumPeer {
   }
 
   #report(tree: DataTree): void {
-    tree.report((kind, path, zxid, znode) => this.#feeds.changed(kind, path, zxid, znode));
+    tree.report((...change) => this.#feeds.changed(...change));
   }
 
   #feedsHost(): FeedsHost {

@@ -5,10 +5,11 @@
  * While it walks, a change is told when it is about what was told already, and left out when the walk has yet to come there: so
  * the reader always knows the walked part as it is, and no change twice.
  */
-import { assert, FRAME_ITEMS_MAX, type WatchEvent, type WatchPiece, ZERO_ZXID } from '@quorate/protocol';
+import { assert, FRAME_ITEMS_MAX, PERMS, type WatchEvent, type WatchPiece, ZERO_ZXID } from '@quorate/protocol';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { Journal } from '../tree/journal.ts';
 import { isWithin, nextInWalk, walkOrder } from '../tree/walk.ts';
+import { mayAccess } from './access.ts';
 import { type Feed, notice } from './feed.ts';
 
 /** A piece is closed when it is this long, bytes; one znode may be longer. */
@@ -68,6 +69,8 @@ function readJournal(feed: Feed, journal: Journal, draft: Draft, budget: PieceBu
       feed.reading = zxid;
     }
     if (!concerns(feed, journal.pathAt(feed.position))) continue;
+    // By the right as it was then: what may not be read does not show by its path either (case C123).
+    if (!mayAccess({ acl: journal.aclAt(feed.position) }, PERMS.READ, feed.identities)) continue;
     const data = feed.spec.withValues ? journal.dataAt(feed.position) : undefined;
     const entry = journal.at(feed.position);
     draft.events.push({ ...entry, data });
@@ -92,6 +95,7 @@ function walk(feed: Feed, tree: DataTree, draft: Draft, budget: PieceBudget): vo
       return;
     }
     feed.cursor = path;
+    if (!mayAccess(znode, PERMS.READ, feed.identities)) continue;
     const stat = znode.stat();
     const data = spec.withValues ? znode.data : undefined;
     draft.events.push({ kind: 'current', zxid: tree.lastZxid, path, stat, data });

@@ -1,5 +1,5 @@
 /** One feed: where it stands in the journal and in its walk. Its moves are in feed-piece.ts, its life in feeds.ts. */
-import { type WatchEvent, type WatchSpec, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { type Identity, type WatchEvent, type WatchSpec, ZERO_ZXID, type Zxid } from '@quorate/protocol';
 
 /** Stands for the position of a feed that has been told everything. */
 const AT_END = Number.POSITIVE_INFINITY;
@@ -7,6 +7,8 @@ const AT_END = Number.POSITIVE_INFINITY;
 export class Feed {
   readonly number: number;
   readonly spec: WatchSpec;
+  /** What its reader's connection has shown for itself. */
+  readonly identities: readonly Identity[];
   /** Number of the next entry of the journal that it looks at. */
   position = AT_END;
   /** True while the state is being told. */
@@ -26,9 +28,10 @@ export class Feed {
   /** Bytes of its last piece, about, while that is not taken. */
   untakenBytes = 0;
 
-  constructor(number: number, spec: WatchSpec, nowMs: number) {
+  constructor(number: number, spec: WatchSpec, identities: readonly Identity[], nowMs: number) {
     this.number = number;
     this.spec = spec;
+    this.identities = identities;
     this.sentMs = nowMs;
   }
 

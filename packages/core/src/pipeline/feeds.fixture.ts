@@ -1,5 +1,13 @@
 /** For tests: the feeds of a tree that is told what to do in short words, and readers that hold what they are told against it. */
-import { toZxid, type WatchEvent, type WatchPiece, type WatchSpec, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import {
+  type Identity,
+  toZxid,
+  type WatchEvent,
+  type WatchPiece,
+  type WatchSpec,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
 import type { DataTree } from '../tree/data-tree.ts';
 import { Journal } from '../tree/journal.ts';
 import { TreeScript } from '../tree/tree-script.fixture.ts';
@@ -94,15 +102,19 @@ export class FeedStage {
   }
 
   /** Opens a feed; its number is that of the reader in `readers`. */
-  open(spec: Partial<WatchSpec> = {}): Reader {
+  open(spec: Partial<WatchSpec> = {}, identities: readonly Identity[] = []): Reader {
     const reader = new Reader({ ...SPEC, ...spec });
     this.readers.set(++this.#last, reader);
-    this.feeds.open(this.#last, reader.spec);
+    this.feeds.open(this.#last, reader.spec, identities);
     return reader;
   }
 
   numberOf(reader: Reader): number {
     return [...this.readers].find(([, one]) => one === reader)?.[0] ?? 0;
+  }
+
+  close(reader: Reader): void {
+    this.feeds.closed(this.numberOf(reader));
   }
 
   taken(reader: Reader): void {
@@ -140,7 +152,7 @@ export class FeedStage {
   }
 
   #report(): void {
-    this.tree.report((kind, path, zxid, znode) => this.feeds.changed(kind, path, zxid, znode));
+    this.tree.report((...change) => this.feeds.changed(...change));
   }
 
   #count(): number {

@@ -1,4 +1,4 @@
-import { NO_SESSION, toSessionId, ZERO_ZXID } from '@quorate/protocol';
+import { type Acl, NO_SESSION, OPEN_ACL, PERMS, toSessionId, ZERO_ZXID } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { StateDisk, TreeScript, utf8 } from '../tree/tree-script.fixture.ts';
 import { PIECE_BYTES } from './feed-piece.ts';
@@ -30,6 +30,42 @@ describe('what a watch is told', () => {
     expect(reader.events[5]?.data).toEqual(utf8('new'));
     expect(reader.events[7]?.stat).toBeUndefined();
     expect(reader.told).toBe(zxidOf(11));
+  });
+
+  it('C123: nothing of what its reader had no right to read when it happened, not even that it is there', () => {
+    const stage = new FeedStage();
+    const { script } = stage;
+    const alice = { scheme: 'digest', id: 'alice:hash' };
+    const hers = [{ perms: PERMS.ALL, ...alice }];
+    const made = (path: string, acl?: Acl) =>
+      ({ kind: 'create', path, data: utf8(path), ephemeralOwner: NO_SESSION, ...(acl && { acl }) }) as const;
+    script.create('/a');
+    script.apply({ ...made('/a/secret', hers), parentCreates: 1 });
+    script.create('/a/secret/open');
+    const states = [stage.open({ path: '/a' }), stage.open({ path: '/a' }, [alice])];
+    stage.settle();
+    expect(states[0]?.words).toEqual(['current /a', 'current /a/secret/open', 'ready']);
+    expect(states[1]?.words).toEqual(['current /a', 'current /a/secret', 'current /a/secret/open', 'ready']);
+    for (const reader of states) stage.close(reader);
+    const only = { path: '/a', initial: false };
+    const readers = [stage.open(only), stage.open(only, [alice])];
+    stage.settle();
+    script.setData('/a/secret', utf8('x'));
+    script.apply({ kind: 'setAcl', path: '/a/secret', acl: OPEN_ACL, version: 1 });
+    script.setData('/a/secret', utf8('y'));
+    script.apply({ kind: 'setAcl', path: '/a/secret', acl: hers, version: 2 });
+    script.delete('/a/secret/open');
+    script.delete('/a/secret');
+    stage.settle();
+    const between = ['aclChanged /a/secret', 'dataChanged /a/secret'];
+    expect(readers[0]?.words.slice(1)).toEqual([...between, 'deleted /a/secret/open']);
+    expect(readers[1]?.words.slice(1)).toEqual([
+      'dataChanged /a/secret',
+      ...between,
+      'aclChanged /a/secret',
+      'deleted /a/secret/open',
+      'deleted /a/secret',
+    ]);
   });
 
   it('one znode alone, which need not exist', () => {

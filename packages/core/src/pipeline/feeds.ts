@@ -7,9 +7,9 @@
  * `stallMs`, or long enough for what comes next to leave the journal, is told so, THROTTLED, and dropped. While all pieces that are
  * not taken come to `UNTAKEN_BYTES_MAX`, no other is made, and whoever has not taken his for a second is dropped.
  */
-import { type ChangeKind, formatZxid, NO_SESSION, type WatchPiece, type WatchSpec, type Zxid } from '@quorate/protocol';
+import { formatZxid, type Identity, NO_SESSION, type WatchPiece, type WatchSpec, type Zxid } from '@quorate/protocol';
+import type { ChangeSink } from '../tree/data-tree.ts';
 import type { Journal } from '../tree/journal.ts';
-import type { StoredZnode } from '../tree/znode.ts';
 import type { CurrentTree } from './current-tree.ts';
 import { Feed } from './feed.ts';
 import { FeedIndex } from './feed-index.ts';
@@ -83,10 +83,10 @@ export class Feeds {
   }
 
   /** A reader wants to watch. Its first piece comes at the end of this turn. `number` was never used before. */
-  open(number: number, spec: WatchSpec): void {
+  open(number: number, spec: WatchSpec, identities: readonly Identity[] = []): void {
     const fault = this.#openFault(spec);
     if (fault !== undefined) return this.#host.ended(number, fault);
-    const feed = new Feed(number, spec, this.#host.nowMs());
+    const feed = new Feed(number, spec, identities, this.#host.nowMs());
     const { tree } = this.#state;
     if (spec.from !== undefined) this.#resume(feed, spec.from);
     else if (spec.initial) feed.beginWalk(this.#journal.end);
@@ -109,9 +109,9 @@ export class Feeds {
     if (feed !== undefined) this.#forget(feed);
   }
 
-  /** A change of the tree, just applied: `znode` as it is right after it, undefined when it was deleted. */
-  changed(kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined): void {
-    this.#journal.add(kind, path, zxid, znode);
+  /** A change of the tree, just applied: see `ChangeSink`. */
+  changed(...[kind, path, zxid, znode, acl]: Parameters<ChangeSink>): void {
+    this.#journal.add(kind, path, zxid, znode, acl);
     if (this.#feeds.size === 0) return;
     const number = this.#journal.end - 1;
     this.#index.watching(path, (feed) => {

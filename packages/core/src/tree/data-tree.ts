@@ -7,6 +7,7 @@
  * clocks or disks. Source: ZooKeeper `DataTree`, reference §5.
  */
 import {
+  type Acl,
   assert,
   ByteWriter,
   type ChangeKind,
@@ -38,9 +39,15 @@ import { StoredZnode, type Znode } from './znode.ts';
 
 /**
  * Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. `znode` is
- * undefined when it was deleted.
+ * undefined when it was deleted; `acl` is that of the znode then, or before it was deleted.
  */
-export type ChangeSink = (kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined) => void;
+export type ChangeSink = (
+  kind: ChangeKind,
+  path: string,
+  zxid: Zxid,
+  znode: StoredZnode | undefined,
+  acl: Acl | undefined,
+) => void;
 
 const QUOTA_ROOT = '/zookeeper/quota';
 
@@ -285,7 +292,7 @@ export class DataTree {
     });
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
     this.#quotas.changed(path, 1, znode.dataLength);
-    this.#changed('created', path, zxid, znode);
+    this.#changed('created', path, zxid, znode, znode.acl);
   }
 
   #delete(zxid: Zxid, path: string): void {
@@ -301,7 +308,7 @@ export class DataTree {
     this.#checkpointer.willChange(parent.path);
     this.#state.detach(znode, parent, zxid);
     this.#quotas.changed(znode.path, -1, -znode.dataLength);
-    this.#changed('deleted', znode.path, zxid, undefined);
+    this.#changed('deleted', znode.path, zxid, undefined, znode.acl);
   }
 
   #setData(zxid: Zxid, txn: Txn, body: BodyOf<'setData'>): void {
@@ -312,7 +319,7 @@ export class DataTree {
     const before = znode.dataLength;
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
     this.#quotas.changed(path, 0, znode.dataLength - before);
-    this.#changed('dataChanged', path, zxid, znode);
+    this.#changed('dataChanged', path, zxid, znode, znode.acl);
   }
 
   #setAcl(zxid: Zxid, { path, acl, version }: BodyOf<'setAcl'>): void {
@@ -320,7 +327,7 @@ export class DataTree {
     assert(isVersion(version), () => `${at(zxid)}: cannot set the ACL of ${path}: ${version} is not a version`);
     this.#checkpointer.willChange(path);
     this.#state.setAcl(znode, acl, version);
-    this.#changed('aclChanged', path, zxid, znode);
+    this.#changed('aclChanged', path, zxid, znode, znode.acl);
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {

@@ -39,6 +39,7 @@ it('holds the last changes over many blocks, and says after which position', () 
       path,
       toZxid(BigInt(i)),
       i % 3 === 0 ? undefined : new StoredZnode(path, FIELDS),
+      undefined,
     );
     expect(journal.bytes).toBeLessThanOrEqual(300_000);
   }
@@ -66,17 +67,19 @@ it('holds the last changes over many blocks, and says after which position', () 
 
 it('begins anew after a snapshot, with numbers that go on', () => {
   const journal = new Journal(1_000, ZERO_ZXID);
-  for (let i = 1; i <= 1_500; i++) journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS));
+  for (let i = 1; i <= 1_500; i++)
+    journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS), undefined);
   journal.reset(toZxid(5_000n));
   expect([journal.first, journal.end, journal.bytes, journal.floor]).toEqual([1_500, 1_500, 0, 5_000n]);
   expect(journal.after(toZxid(4_999n))).toBeUndefined();
   expect(journal.after(toZxid(5_000n))).toBe(1_500);
-  journal.add('aclChanged', '/b', toZxid(5_001n), new StoredZnode('/b', FIELDS));
+  journal.add('aclChanged', '/b', toZxid(5_001n), new StoredZnode('/b', FIELDS), undefined);
   expect(journal.at(1_500)).toMatchObject({ kind: 'aclChanged', path: '/b', zxid: 5_001n });
 });
 
 it('keeps the last change however large it is', () => {
   const journal = new Journal(0, ZERO_ZXID);
-  for (let i = 1; i <= 3; i++) journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS));
+  for (let i = 1; i <= 3; i++)
+    journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS), undefined);
   expect([journal.first, journal.end, journal.floor]).toEqual([2, 3, 2n]);
 });

@@ -6,7 +6,7 @@
  * Entries are numbered from 0 as they come, over the whole run: a reader keeps the number of the next one it wants. They are kept
  * in blocks of columns: every write adds one, and an object each would cost more to collect than to apply the write.
  */
-import type { ChangeKind, Stat, Zxid } from '@quorate/protocol';
+import type { Acl, ChangeKind, Stat, Zxid } from '@quorate/protocol';
 import { highOf, joined, lowOf, type PackedData, unpack } from './packed.ts';
 import { PACKED_STAT_WORDS, packStat, unpackStat } from './packed-stat.ts';
 import type { StoredZnode } from './znode.ts';
@@ -28,14 +28,16 @@ const ENTRY_WORDS = 3 + PACKED_STAT_WORDS;
 
 const BLOCK_ENTRIES = 1024;
 
-/** What an entry costs in memory beside path and data, bytes: its words, and two references. */
-const ENTRY_BYTES = ENTRY_WORDS * 4 + 16;
+/** What an entry costs in memory beside path and data, bytes: its words, and three references. */
+const ENTRY_BYTES = ENTRY_WORDS * 4 + 24;
 
 class Block {
   readonly words = new Int32Array(BLOCK_ENTRIES * ENTRY_WORDS);
   readonly paths: (string | undefined)[] = [];
   /** The tree's own data, which never changes: it is replaced as a whole. */
   readonly contents: PackedData[] = [];
+  /** The shared lists of the tree; undefined: open to everybody. */
+  readonly acls: (Acl | undefined)[] = [];
 }
 
 export class Journal {
@@ -78,8 +80,11 @@ export class Journal {
     return this.#bytes;
   }
 
-  /** Adds the next change; `znode` as it is right after it, undefined when it was deleted. Zxids never fall. */
-  add(kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined): void {
+  /**
+   * Adds the next change; `znode` as it is right after it, undefined when it was deleted. `acl` is that of the znode then, or before
+   * it was deleted. Zxids never fall.
+   */
+  add(kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined, acl: Acl | undefined): void {
     const index = this.#end - this.#base;
     if (index === this.#blocks.length * BLOCK_ENTRIES) this.#blocks.push(new Block());
     const block = this.#blocks.at(-1) as Block;
@@ -91,6 +96,7 @@ export class Journal {
     if (znode !== undefined) packStat(znode, words, at + 3);
     block.paths.push(path);
     block.contents.push(znode?.content);
+    block.acls.push(acl);
     this.#end++;
     this.#bytes += costOf(path, znode?.content);
     while (this.#bytes > this.#bytesMax && this.#first < this.#end - 1) this.#drop();
@@ -106,6 +112,11 @@ export class Journal {
   /** Path of the entry of that number, which is held. */
   pathAt(number: number): string {
     return this.#blockOf(number).paths[(number - this.#base) % BLOCK_ENTRIES] as string;
+  }
+
+  /** Who might read the znode then; undefined: everybody. */
+  aclAt(number: number): Acl | undefined {
+    return this.#blockOf(number).acls[(number - this.#base) % BLOCK_ENTRIES];
   }
 
   /** The entry of that number, which is held. */
@@ -155,6 +166,7 @@ export class Journal {
     this.#floorLow = block.words[index * ENTRY_WORDS + 2] as number;
     block.paths[index] = undefined;
     block.contents[index] = undefined;
+    block.acls[index] = undefined;
     if (index < BLOCK_ENTRIES - 1) return;
     this.#blocks.shift();
     this.#base += BLOCK_ENTRIES;

@@ -72,7 +72,11 @@ class AttachStream implements Attachment {
     this.#core = core;
     this.#stream = stream;
     this.#replies = new ReplyQueue(() => core.answered(this));
-    this.#watches = new StreamWatches(core, () => core.answered(this));
+    this.#watches = new StreamWatches(
+      core,
+      () => core.answered(this),
+      () => this.#identities,
+    );
     this.#number = core.attach(this);
   }
 

@@ -2,7 +2,7 @@
  * The watches of one session stream. Each has at most one piece waiting for room on the stream, and gets another one when the
  * client says that it has taken it: a client that is slow with one watch is not held up in its calls, nor in the others.
  */
-import { ByteWriter, type WatchCommand, type WatchPiece, type WatchSpec } from '@quorate/protocol';
+import { ByteWriter, type Identity, type WatchCommand, type WatchPiece, type WatchSpec } from '@quorate/protocol';
 import { writeWatchEnded, writeWatchNews } from '@quorate/protocol/frames';
 import type { FeedEnd, FeedReader } from '../../feed-readers.ts';
 import type { CoreAccess } from './core-access.ts';
@@ -25,14 +25,16 @@ interface StreamWatch {
 export class StreamWatches {
   readonly #core: Pick<CoreAccess, 'feeds' | 'post'>;
   readonly #onNews: () => void;
+  readonly #identities: () => readonly Identity[];
   readonly #watches = new Map<number, StreamWatch>();
   /** Those for which something waits, each once. */
   readonly #waiting = new Set<StreamWatch>();
 
-  /** `onNews` is called when something waits. */
-  constructor(core: Pick<CoreAccess, 'feeds' | 'post'>, onNews: () => void) {
+  /** `onNews` is called when something waits; `identities` are the stream's. */
+  constructor(core: Pick<CoreAccess, 'feeds' | 'post'>, onNews: () => void, identities: () => readonly Identity[]) {
     this.#core = core;
     this.#onNews = onNews;
+    this.#identities = identities;
   }
 
   /** Takes a word of the client. Returns why it breaks the rules of the stream, or undefined. */
@@ -84,7 +86,7 @@ export class StreamWatches {
       return undefined;
     }
     watch.feed = this.#core.feeds.add(reader);
-    this.#core.post({ kind: 'feedOpened', feed: watch.feed, spec });
+    this.#core.post({ kind: 'feedOpened', feed: watch.feed, spec, identities: this.#identities() });
     return undefined;
   }
 

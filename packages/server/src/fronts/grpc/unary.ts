@@ -62,12 +62,22 @@ export function identitiesOfCall(
   call: ServerUnaryCall<unknown, unknown>,
   callback: sendUnaryData<never>,
 ): readonly Identity[] | undefined {
+  const shown = identitiesShown(core, call);
+  if (!('code' in shown)) return shown;
+  failWith(callback, shown, core.appliedZxid());
+  return undefined;
+}
+
+/** What the caller is taken for, or why what he shows proves nothing. */
+export function identitiesShown(
+  core: CoreAccess,
+  call: { getPeer(): string; readonly metadata: Metadata },
+): readonly Identity[] | { readonly code: 'AUTH_FAILED'; readonly path: undefined; readonly message: string } {
   try {
     return core.identitiesOf(call.getPeer(), call.metadata.get(AUTH_KEY).map(toCredential));
   } catch (error) {
     if (!(error instanceof CredentialError)) throw error;
-    failWith(callback, { code: 'AUTH_FAILED', path: undefined, message: error.message }, core.appliedZxid());
-    return undefined;
+    return { code: 'AUTH_FAILED', path: undefined, message: error.message };
   }
 }
 

@@ -8,6 +8,7 @@ import { ERROR_DETAIL_KEY, writeWatchPiece } from '@quorate/protocol/frames';
 import { asBuffer, toUnaryFailure } from '@quorate/protocol/grpc';
 import type { FeedEnd, FeedReader } from '../../feed-readers.ts';
 import type { CoreAccess } from './core-access.ts';
+import { identitiesShown } from './unary.ts';
 
 type Stream = ServerWritableStream<WatchSpec, Uint8Array>;
 
@@ -38,8 +39,10 @@ class WatchStream implements FeedReader {
     stream.once('close', () => this.#gone());
     const message = this.#core.refusal();
     if (message !== undefined) return this.ended({ code: 'UNAVAILABLE', path: undefined, message });
+    const identities = identitiesShown(this.#core, stream);
+    if ('code' in identities) return this.ended(identities);
     this.#feed = this.#core.feeds.add(this);
-    this.#core.post({ kind: 'feedOpened', feed: this.#feed, spec: stream.request });
+    this.#core.post({ kind: 'feedOpened', feed: this.#feed, spec: stream.request, identities });
   }
 
   piece(piece: WatchPiece): void {
