@@ -313,17 +313,23 @@ export class Calls {
   }
 }
 
+/** Whether an operation changes anything. Every one is named: one that is taken for a read would be sent again without a number. */
+const WRITES = {
+  create: true,
+  delete: true,
+  setData: true,
+  multi: true,
+  closeSession: true,
+  exists: false,
+  getData: false,
+  getChildren: false,
+  getEphemerals: false,
+  getAllChildrenNumber: false,
+  sync: false,
+} as const satisfies Record<Op['kind'], boolean>;
+
 function isWrite(op: Op): boolean {
-  switch (op.kind) {
-    case 'create':
-    case 'delete':
-    case 'setData':
-    case 'multi':
-    case 'closeSession':
-      return true;
-    default:
-      return false;
-  }
+  return WRITES[op.kind];
 }
 
 /** A write that may be sent again. The end of the session is not: a session that is gone knows no numbers. */

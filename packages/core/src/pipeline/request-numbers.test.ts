@@ -7,7 +7,7 @@ import { PreparedTree } from './leader.fixture.ts';
 import type { OrderedOp } from './write-request.ts';
 
 const S = 21n as SessionId;
-const SEQUENTIAL: OrderedOp = { kind: 'create', path: '/n-', data: undefined, mode: 'persistent', sequential: true };
+const SEQUENTIAL = { kind: 'create', path: '/n-', data: undefined, mode: 'persistent', sequential: true } as const;
 const DELETE: OrderedOp = { kind: 'delete', path: '/gone', expectedVersion: undefined };
 
 function number(request: number, acknowledged = 0): Numbered {
@@ -64,6 +64,29 @@ describe('C077: a numbered write that comes again', () => {
     expect(codeOf(first)).toBe('NO_NODE');
     expect(ask(prepared, DELETE, number(1))).toEqual(first);
     expect(prepared.tree.znode('/gone')).toBeDefined();
+  });
+
+  it('gets the result of every part of a multi, and which part failed', () => {
+    const prepared = opened();
+    const plain = (path: string) => ({ ...SEQUENTIAL, path, sequential: false }) as const;
+    const set = { kind: 'setData', path: '/a', data: undefined, expectedVersion: 0 } as const;
+    const multi: OrderedOp = {
+      kind: 'multi',
+      parts: [plain('/a'), set, { kind: 'delete', path: '/a', expectedVersion: 1 }],
+    };
+    const done = ask(prepared, multi, number(1));
+    const failed = ask(prepared, { kind: 'multi', parts: [plain('/b'), set] }, number(2));
+    ask(prepared, plain('/a'), number(3));
+    expect(ask(prepared, multi, number(1))).toEqual(done);
+    expect(ask(prepared, { kind: 'multi', parts: [plain('/b'), set] }, number(2))).toEqual(failed);
+    expect([done.result, failed.result]).toMatchObject([
+      {
+        kind: 'multi',
+        results: [{ kind: 'create', stat: { version: 0 } }, { stat: { version: 1 } }, { kind: 'delete' }],
+      },
+      { kind: 'error', code: 'NO_NODE', part: 1 },
+    ]);
+    expect(prepared.tree.children('/')).toEqual(['a', 'zookeeper']);
   });
 
   it('after it was acknowledged takes no effect any more', () => {
