@@ -318,6 +318,7 @@ const WRITES = {
   create: true,
   delete: true,
   setData: true,
+  setAcl: true,
   multi: true,
   closeSession: true,
   exists: false,
@@ -325,6 +326,7 @@ const WRITES = {
   getChildren: false,
   getEphemerals: false,
   getAllChildrenNumber: false,
+  getAcl: false,
   sync: false,
 } as const satisfies Record<Op['kind'], boolean>;
 

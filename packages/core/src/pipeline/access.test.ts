@@ -131,6 +131,23 @@ describe('each operation asks for its right', () => {
     expect(prepared.as([], set('/none', 'x'))).toBe('NO_NODE');
   });
 
+  it('each right is its own: CREATE is no DELETE, WRITE is no READ, and ADMIN alone shows the list', () => {
+    const prepared = new Guarded();
+    prepared.as([], create('/p', '', { acl: [entry('world', 'anyone', PERMS.CREATE | PERMS.READ)] }));
+    expect(prepared.as([], create('/p/c', '', { acl: [entry('world', 'anyone', PERMS.WRITE)] }))).toBe('create');
+    expect(prepared.as([], { kind: 'delete', path: '/p/c', expectedVersion: undefined })).toBe('NO_AUTH');
+    expect(prepared.as([], set('/p/c', 'x'))).toBe('setData');
+    const check = { kind: 'check', path: '/p/c', expectedVersion: undefined } as const;
+    expect(prepared.as([], { kind: 'multi', parts: [check] })).toBe('NO_AUTH');
+    prepared.as([], create('/q', '', { acl: [entry('world', 'anyone', PERMS.DELETE)] }));
+    prepared.as([SUPER], create('/q/c', '', { acl: [entry('world', 'anyone', PERMS.ADMIN)] }));
+    expect(prepared.as([], create('/q/d'))).toBe('NO_AUTH');
+    prepared.apply();
+    expect(read(prepared.tree, { kind: 'getAcl', path: '/q/c' }, [])).toMatchObject({ kind: 'getAcl' });
+    expect(read(prepared.tree, { kind: 'getData', path: '/q/c' }, [])).toBe('NO_AUTH');
+    expect(prepared.as([], { kind: 'delete', path: '/q/c', expectedVersion: undefined })).toBe('delete');
+  });
+
   it('C128: reads ask for READ, getAcl for READ or ADMIN, and what is not there is NO_NODE for everybody', () => {
     const prepared = new Guarded();
     prepared.as(

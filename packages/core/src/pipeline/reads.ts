@@ -28,7 +28,7 @@ export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId, ident
     return refused(refusal('NO_NODE', `Cannot read ${op.path}: it does not exist`, op.path), zxid);
   const wanted = op.kind === 'getAcl' ? PERMS.READ | PERMS.ADMIN : PERMS.READ;
   if (!mayAccess(znode, wanted, identities)) {
-    const message = `Cannot read ${op.path}: the caller does not have the right READ`;
+    const message = `Cannot read ${op.path}: the caller does not have the right ${op.kind === 'getAcl' ? 'READ or ADMIN' : 'READ'}`;
     return refused(refusal('NO_AUTH', message, op.path), zxid);
   }
   const stat = znode.stat();
