@@ -15,6 +15,7 @@ const FOUND: readonly (readonly [seed: number, commit: string, what: string])[] 
     '6837d76',
     'power lost behind a cut of the log, and the end of what was left lost with it: nothing told of it',
   ],
+  [4004242, '8369041', 'a word that was stuck on a link came to a leader of a later epoch: no sign of life'],
   [3057710, 'e797b54', 'a leader that stood still granted what its member had since claimed of the next: no wrong'],
 ];
 

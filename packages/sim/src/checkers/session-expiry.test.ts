@@ -29,8 +29,9 @@ function run(...history: readonly (readonly [atMs: number, observation: Observat
 }
 
 test('a session ends when its timeout has passed since its client was heard, on the fastest clock', () => {
-  run([0, leads(1)], [10, opens], [50, told], [141, expires(2)]);
-  const early = () => run([0, leads(1)], [10, opens], [50, told], [135, expires(2)]);
+  const follows = status(2, { role: 'following', epoch: 1 });
+  run([0, leads(1)], [5, follows], [10, opens], [50, told], [141, expires(2)]);
+  const early = () => run([0, leads(1)], [5, follows], [10, opens], [50, told], [135, expires(2)]);
   expect(early).toThrow('85 ms after it was heard');
 });
 
@@ -39,6 +40,11 @@ test('a new leader gives every session its whole timeout', () => {
   expect(() => run([0, leads(1)], [10, opens], [500, leads(2)], [585, expires(1, 2)])).toThrow(
     'of epoch 2 ends session',
   );
+});
+
+test('what a member says that has not come to the epoch is no sign of life', () => {
+  const late = status(2, { role: 'following', epoch: 0 });
+  expect(() => run([0, late], [0, leads(1)], [10, opens], [90, told], [125, expires(2)])).not.toThrow();
 });
 
 test('a close that was asked for may come at any time', () => {

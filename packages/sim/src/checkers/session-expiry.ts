@@ -32,11 +32,14 @@ export class SessionExpiryChecker implements Checker {
   /** The present tenure of each member that leads. */
   readonly #tenures = new Map<Sid, Tenure>();
   readonly #timeoutsMs = new Map<SessionId, number>();
+  /** The epoch that each member is in. What one says that has not come to the leader's epoch is of an older conversation (seed 4004242). */
+  readonly #epochs = new Map<Sid, Epoch>();
 
   observe(observation: Observation, ledger: Ledger): void {
     switch (observation.kind) {
       case 'status': {
         const { sid, status } = observation;
+        this.#epochs.set(sid, status.epoch);
         // A member that led may come by its own epoch again, as a learner: one that lost its disk (seed 1441).
         if (status.role !== 'leading' || status.phase !== 'broadcast') return void this.#tenures.delete(sid);
         if (this.#tenures.get(sid)?.epoch === status.epoch) return;
@@ -44,8 +47,10 @@ export class SessionExpiryChecker implements Checker {
         break;
       }
       case 'told': {
-        const heardUs = this.#tenures.get(observation.sid)?.heardUs;
-        for (const session of observation.sessions) heardUs?.set(session, ledger.nowUs);
+        const { sid, from, sessions } = observation;
+        const tenure = this.#tenures.get(sid);
+        if (tenure === undefined || this.#epochs.get(from) !== tenure.epoch) break;
+        for (const session of sessions) tenure.heardUs.set(session, ledger.nowUs);
         break;
       }
       case 'issued':
