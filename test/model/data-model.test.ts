@@ -1,6 +1,6 @@
 /**
  * The shipping data model against the slow obvious one, under random sequences of everything: all operations by several
- * sessions, txns in flight, expiry, reaping, checkpoints half done, restarts. data-model.long.e2e.test.ts runs a hundred thousand of them.
+ * sessions, txns in flight, expiry, reaping, checkpoints half done, restarts. data-model.long.e2e.test.ts runs many more of them.
  */
 import { describe, expect, it } from 'vitest';
 import { checkSequences, REACHED } from './property.ts';

@@ -223,6 +223,11 @@ async function multiBy(client: Client, { parts }: MultiOp): Promise<Bare> {
 }
 
 async function readBy(client: Client, op: ReadOp): Promise<Bare> {
+  if (op.kind === 'getAcl') {
+    const { acl, stat } = await client.getAcl(op.path, CALL);
+    const bits = (perms: string) => perms.split('').reduce((sum, letter) => sum + 2 ** 'rwcda'.indexOf(letter), 0);
+    return { kind: op.kind, acl: acl.map(({ perms, ...who }) => ({ ...who, perms: bits(perms) })), stat };
+  }
   const { kind, path } = op;
   // What was answered at another member is here after a sync.
   await client.sync(CALL);
