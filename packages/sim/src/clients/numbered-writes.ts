@@ -39,6 +39,11 @@ export class NumberedWrites {
     return { request, acknowledged: Math.min(first, request) - 1 };
   }
 
+  /** Some have no final answer. */
+  get hasOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /** Those to be sent again, in order. */
   get left(): readonly NumberedWrite[] {
     return [...this.#open.values()].filter(({ isUnderWay }) => !isUnderWay);

@@ -95,9 +95,14 @@ export class StreamClient implements Client {
     if (this.#options.takes('op')) this.#send(ready, draw, timeoutMs, this.#number(ready, draw));
   }
 
-  /** Most writes are numbered; the others stand for clients that do not care. */
+  /**
+   * Most writes are numbered; the others stand for clients that do not care. None of those while a numbered one is without its
+   * answer: it may be asked for again, and stands after whatever was made without a number meanwhile.
+   */
   #number({ session }: ReadyStream, draw: Draw): NumberedWrite | undefined {
-    return isWrite(draw.op) && this.#again.chance(0.9) ? session.writes.next(draw) : undefined;
+    if (!isWrite(draw.op)) return undefined;
+    const isNumbered = this.#again.chance(0.9) || session.writes.hasOpen;
+    return isNumbered ? session.writes.next(draw) : undefined;
   }
 
   /** Writes without a final answer, in order, before any new one; now and then one is given up. */
