@@ -10,7 +10,8 @@ const KINDS = { create: 0, closeSession: 4 };
 const FLAGS_AT = 1;
 const EPHEMERAL = 2;
 const SESSION_AT = 14;
-const HEADER_BYTES = 22;
+/** With the count of identities, which is 0. */
+const HEADER_BYTES = 23;
 
 /** What the last leader was sent goes to the next one again, whether it was answered or not. */
 export const forwardDoubled: PlantedFault = {
