@@ -52,11 +52,16 @@ export async function occupy(): Promise<{ readonly port: number } & AsyncDisposa
   };
 }
 
-/** Ports that were free a moment ago. */
+/** Those that `freePorts` has given: a member must not get one of them for two things because it was asked twice. */
+const given = new Set<number>();
+
+/** Ports that were free a moment ago, and that this file gave to nobody before. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken = await Promise.all(Array.from({ length: count }, () => occupy()));
   await Promise.all(taken.map((one) => one[Symbol.asyncDispose]()));
-  return taken.map(({ port }) => port);
+  const fresh = taken.map(({ port }) => port).filter((port) => !given.has(port));
+  for (const port of fresh) given.add(port);
+  return fresh.length === count ? fresh : [...fresh, ...(await freePorts(count - fresh.length))];
 }
 
 function listen(port: number): Promise<Server> {
