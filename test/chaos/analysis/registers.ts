@@ -105,9 +105,14 @@ export function realTimeFaults(calls: readonly Call[], table: VersionTable): str
   return faults;
 }
 
-/** What a session has seen it never unsees, at whatever znode and member. Answers come in the order of the calls. */
+/**
+ * What a session has seen it never unsees, at whatever znode and member; and its writes stand in the order in which they were
+ * made. A write that was asked for again is answered with where it stood the first time, which a read made before it, and asked again
+ * too, may show already: of reads only those count that were answered when the write was made.
+ */
 export function sessionOrderFaults(calls: readonly Call[], table: VersionTable): string[] {
   const sessions = new Map<bigint, { zxid: bigint; by: Call }>();
+  const writes = new Map<bigint, { zxid: bigint; by: Call }>();
   const faults: string[] = [];
   for (const call of calls.filter(({ outcome, session }) => outcome === 'ok' && session !== 0n)) {
     if (call.zxid === undefined) continue;
@@ -120,10 +125,15 @@ export function sessionOrderFaults(calls: readonly Call[], table: VersionTable):
         );
       }
     }
-    if (seen !== undefined && isAcknowledged(call) && call.kind !== 'delete' && call.zxid <= seen.zxid) {
-      faults.push(
-        `${describe(call)} stands at ${hex(call.zxid)}, not after ${hex(seen.zxid)} of ${describe(seen.by)} in the same session`,
-      );
+    if (isAcknowledged(call) && call.kind !== 'delete') {
+      const shown = seen !== undefined && seen.by.completedAt < call.invokedAt ? seen : undefined;
+      for (const before of [writes.get(call.session), shown]) {
+        if (before === undefined || call.zxid > before.zxid) continue;
+        faults.push(
+          `${describe(call)} stands at ${hex(call.zxid)}, not after ${hex(before.zxid)} of ${describe(before.by)} in the same session`,
+        );
+      }
+      writes.set(call.session, { zxid: call.zxid, by: call });
     }
     if (seen === undefined || call.zxid > seen.zxid) sessions.set(call.session, { zxid: call.zxid, by: call });
   }
