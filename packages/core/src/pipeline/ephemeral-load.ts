@@ -31,8 +31,7 @@ export class EphemeralLoad {
 
   /** A znode of this owner goes, whoever deletes it. */
   removed(owner: SessionId, path: string): void {
-    const bytes = owner === NO_SESSION ? undefined : this.#bytes.get(owner);
-    if (bytes !== undefined) this.#bytes.set(owner, bytes - ephemeralCost(path));
+    if (owner !== NO_SESSION) this.#bytes.set(owner, this.#of(owner) - ephemeralCost(path));
   }
 
   ended(session: SessionId): void {

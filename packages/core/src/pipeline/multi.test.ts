@@ -10,6 +10,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { create, set } from '../peer/words.fixture.ts';
 import type { TxnBody } from '../tree/txn.ts';
+import { CLOSE_SESSION_BYTES_MAX } from './ephemeral-load.ts';
 import { PreparedTree } from './leader.fixture.ts';
 import { writeAnswer } from './reads.ts';
 import { opFault } from './validate.ts';
@@ -112,6 +113,29 @@ describe('a multi', () => {
     expect(body).toEqual({ kind: 'closeSession', paths: ['/e2'] });
     prepared.apply();
     expect(prepared.tree.stat('/e2')).toBeUndefined();
+  });
+
+  it('counts the ephemerals of its parts as they come and go, so that the end of the session still fits one txn', () => {
+    const ephemeral = (path: string) => create(path, '', { mode: 'ephemeral' });
+    const name = (n: number): string => `/${'x'.repeat(60_000)}${n}`;
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    // What is made and deleted at once takes no room, however often.
+    for (let n = 0; n < 300; n++) {
+      expect(outcomeOf(prepared.order(multi(ephemeral(name(n)), del(name(n))), S))).toBe(`${name(n)},${name(n)}`);
+    }
+    // An ephemeral that goes is counted once, though its path is used and deleted again.
+    let held = 0;
+    for (let n = 0; n < 600; n++) {
+      if (outcomeOf(prepared.order(multi(ephemeral(name(n)), ephemeral(`${name(n)}b`)), S)) === 'THROTTLED at 1') break;
+      prepared.order(multi(del(`${name(n)}b`), create(`${name(n)}b`), del(`${name(n)}b`)), S);
+      held++;
+    }
+    expect(held).toBe(Math.floor(CLOSE_SESSION_BYTES_MAX / 60_008) - 1);
+    // Room that a part makes is there for the next one.
+    const [gone, next] = [name(0), name(1_000)];
+    prepared.order(ephemeral('/last'), S);
+    expect(outcomeOf(prepared.order(multi(del(gone), ephemeral(next)), S))).toBe(`${gone},${next}`);
   });
 
   it('answers with the stat right after each part, all at one zxid', () => {

@@ -20,6 +20,7 @@ import { isSession } from '../tree/lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from '../tree/txn.ts';
 import { type Decision, decide, decideSetAcl } from './decide.ts';
 import { Draft } from './draft.ts';
+import type { TreeView } from './effects.ts';
 import { EphemeralLoad, ephemeralCost } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { RequestNumbers } from './request-numbers.ts';
@@ -97,8 +98,8 @@ export class Preparation {
   proposed(zxid: Zxid, txn: Txn): void {
     const { body, session } = txn;
     if (body.kind === 'closeSession') this.#load.ended(session);
-    else if (body.kind === 'multi') for (const part of body.parts) this.#weigh(part);
-    else if (body.kind === 'create' || body.kind === 'delete') this.#weigh(body);
+    else if (body.kind === 'multi') this.#weighAll(body.parts, zxid);
+    else if (body.kind === 'create' || body.kind === 'delete') this.#weigh(body, this.#speculation);
     this.#speculation.proposed(zxid, txn);
     this.#numbers.proposed(zxid, txn);
   }
@@ -114,11 +115,18 @@ export class Preparation {
     this.#numbers.applied(zxid);
   }
 
-  #weigh(part: TxnPart): void {
-    if (part.kind === 'create' && part.ephemeralOwner !== NO_SESSION) this.#load.added(part.ephemeralOwner, part.path);
-    else if (part.kind === 'delete') {
-      this.#load.removed(this.#speculation.znode(part.path)?.ephemeralOwner ?? NO_SESSION, part.path);
+  /** Each part by whose znode it is after the parts before it: what a multi makes it may delete again. */
+  #weighAll(parts: readonly TxnPart[], zxid: Zxid): void {
+    const view = new Draft(this.#speculation);
+    for (const part of parts) {
+      this.#weigh(part, view);
+      view.add(part, zxid);
     }
+  }
+
+  #weigh(part: TxnPart, view: Pick<TreeView, 'znode'>): void {
+    if (part.kind === 'create' && part.ephemeralOwner !== NO_SESSION) this.#load.added(part.ephemeralOwner, part.path);
+    else if (part.kind === 'delete') this.#load.removed(ownerIn(view, part.path), part.path);
   }
 
   /** What is said before anybody looks at what is asked for: the session, its owner, and the number have a say first. */
@@ -189,8 +197,11 @@ export class Preparation {
       const decision: Decision<TxnPart> = fault === undefined ? decide(ground, partOp) : no(fault);
       if ('refusal' in decision) return { refusal: { ...decision.refusal, part } };
       const { body } = decision;
-      view.add(body);
       if (body.kind === 'create' && body.ephemeralOwner !== NO_SESSION) bornBytes += ephemeralCost(body.path);
+      else if (body.kind === 'delete' && session !== NO_SESSION && ownerIn(view, body.path) === session) {
+        bornBytes -= ephemeralCost(body.path);
+      }
+      view.add(body);
       parts.push(body);
     }
     return { body: { kind: 'multi', parts } };
@@ -212,6 +223,11 @@ export class Preparation {
 /** The number under which the write happens once; undefined for what is not numbered. */
 function numberOf({ op, session, numbered }: WriteRequest): Numbered | undefined {
   return session === NO_SESSION || op.kind === 'createSession' || op.kind === 'closeSession' ? undefined : numbered;
+}
+
+/** NO_SESSION for what is not there, or is no ephemeral. */
+function ownerIn(view: Pick<TreeView, 'znode'>, path: string): SessionId {
+  return view.znode(path)?.ephemeralOwner ?? NO_SESSION;
 }
 
 function no(reason: Refusal): Decision<never> {
