@@ -115,16 +115,4 @@ describe('the replies of a stream', () => {
     }
     expect(take(queue).map((frame) => frame.map(([xid]) => xid))).toEqual([[1], [2], [3, 4, 5], [6]]);
   });
-
-  it('refuse a list of children or ephemerals that no frame can carry', () => {
-    const queue = new ReplyQueue(() => undefined);
-    const children = Array.from({ length: 200_000 }, (_, index) => `child-number-${index}`);
-    queue.add(1, 'getChildren').answer({ zxid: 1n as Zxid, result: { kind: 'getChildren', children, stat } });
-    const paths = { kind: 'getEphemerals', paths: children } as const;
-    queue.add(2, 'getEphemerals').answer({ zxid: 1n as Zxid, result: paths });
-    const frame = queue.nextFrame();
-    const replies = frame === undefined ? [] : decodeAttachResponse(frame.finish()).replies;
-    const refused = { kind: 'error', code: 'INVALID_ARGUMENT' };
-    expect(replies.map(({ answer }) => answer.result)).toMatchObject([refused, refused]);
-  });
 });

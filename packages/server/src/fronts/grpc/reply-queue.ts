@@ -6,7 +6,6 @@
 import {
   type Answer,
   ByteWriter,
-  FRAME_BYTES_MAX,
   FRAME_ITEMS_MAX,
   type Op,
   type OpFailure,
@@ -15,18 +14,18 @@ import {
 } from '@quorate/protocol';
 import { type CallFault, writeReply } from '@quorate/protocol/frames';
 import type { Caller } from '../../calls.ts';
+import { type SizedAnswer, sized } from './reply-size.ts';
 
 /** A frame is closed when it is this long, bytes: several such may leave in one turn. */
 const FRAME_BYTES = 256 * 1024;
-
-/** Around a reply: tags, lengths, numbers, a stat. */
-const REPLY_OVERHEAD_BYTES = 256;
 
 interface Slot extends Caller {
   readonly xid: number;
   readonly op: Op['kind'];
   /** `zxid` undefined: that of the reply before it. */
   answered: { readonly zxid: Zxid | undefined; readonly result: Answer['result'] } | undefined;
+  /** Made when its turn comes first, for it takes time with what it lists. */
+  sized: SizedAnswer | undefined;
 }
 
 export class ReplyQueue {
@@ -63,6 +62,7 @@ export class ReplyQueue {
       xid,
       op,
       answered: undefined,
+      sized: undefined,
       answer: (answer) => {
         slot.answered = answer;
         if (this.#slots[this.#head] === slot) this.#onAnswer();
@@ -75,7 +75,8 @@ export class ReplyQueue {
   /** A call that cannot be carried out: it is answered in its place. */
   addFault(xid: number, { code, message }: CallFault): void {
     const result = { kind: 'error', code, path: undefined, message } as const;
-    this.#slots.push({ xid, op: 'sync', answered: { zxid: undefined, result }, answer: () => undefined });
+    const answered = { zxid: undefined, result };
+    this.#slots.push({ xid, op: 'sync', answered, sized: undefined, answer: () => undefined });
     if (this.size === 1) this.#onAnswer();
   }
 
@@ -86,8 +87,10 @@ export class ReplyQueue {
     for (let items = 0; items < FRAME_ITEMS_MAX; items++) {
       const slot = this.#slots[this.#head];
       if (slot?.answered === undefined || this.farewell !== undefined) break;
-      const answer = bounded({ zxid: slot.answered.zxid ?? this.#lastZxid, result: slot.answered.result });
-      if (items > 0 && writer.length + sizeOf(answer) > FRAME_BYTES) break;
+      const { zxid, result } = slot.answered;
+      slot.sized ??= sized({ zxid: zxid ?? this.#lastZxid, result });
+      const { answer, bytes } = slot.sized;
+      if (items > 0 && writer.length + bytes > FRAME_BYTES) break;
       writeReply(writer, slot.xid, slot.op, answer);
       this.#lastZxid = answer.zxid;
       this.#slots[this.#head++] = undefined;
@@ -103,25 +106,4 @@ export class ReplyQueue {
     this.#slots = this.#slots.slice(this.#head);
     this.#head = 0;
   }
-}
-
-/** About how many bytes the reply takes; exact where it can be large. */
-function sizeOf({ result }: Answer): number {
-  if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
-  // A code unit takes at most three bytes.
-  return (listOf(result) ?? []).reduce((sum, name) => sum + 6 + name.length * 3, REPLY_OVERHEAD_BYTES);
-}
-
-function listOf(result: Answer['result']): readonly string[] | undefined {
-  if (result.kind === 'getChildren') return result.children;
-  return result.kind === 'getEphemerals' ? result.paths : undefined;
-}
-
-/** A list that no frame can carry is refused rather than end the stream. */
-function bounded(answer: Answer): Answer {
-  const list = listOf(answer.result);
-  if (list === undefined || sizeOf(answer) <= FRAME_BYTES_MAX) return answer;
-  const what = answer.result.kind === 'getChildren' ? 'children' : 'ephemerals';
-  const message = `Cannot list ${list.length} ${what}: they are more than a frame of ${FRAME_BYTES_MAX} bytes holds`;
-  return { zxid: answer.zxid, result: { kind: 'error', code: 'INVALID_ARGUMENT', path: undefined, message } };
 }

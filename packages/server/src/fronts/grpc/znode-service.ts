@@ -10,6 +10,7 @@ import {
   type ZnodeMethod,
 } from '@quorate/protocol/grpc';
 import type { CoreAccess } from './core-access.ts';
+import { sized } from './reply-size.ts';
 import { deadlineOf, fail, failWith, identitiesOfCall, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 
 /** The handlers, by method name. */
@@ -31,7 +32,7 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
     if (identities === undefined) return;
     const callId = waitFor(core, call, {
       answer(answer) {
-        const response = toUnaryResponse(op.kind, answer);
+        const response = toUnaryResponse(op.kind, sized(answer).answer);
         if (isUnaryFailure(response)) fail(callback, response);
         else callback(null, response);
       },

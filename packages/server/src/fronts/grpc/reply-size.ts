@@ -1,0 +1,44 @@
+/**
+ * How long a reply is, and what becomes of a list that no reply can carry. Both fronts of gRPC ask here: a frame of a stream and a
+ * unary response have the same limit, which is also what gRPC clients read of one message when nobody tells them otherwise.
+ */
+import { type Answer, FRAME_BYTES_MAX, utf8Length } from '@quorate/protocol';
+
+/** Around what can be large: tags, lengths, numbers, a stat. */
+const REPLY_OVERHEAD_BYTES = 256;
+
+/** An answer that a message can carry, and the bytes that it takes there: never less than it does. */
+export interface SizedAnswer {
+  readonly answer: Answer;
+  readonly bytes: number;
+}
+
+/** The answer, or, when it lists more than a message can carry, the refusal in its place. */
+export function sized(answer: Answer): SizedAnswer {
+  const bytes = replyBytes(answer);
+  const list = listOf(answer.result);
+  if (list === undefined || bytes <= FRAME_BYTES_MAX) return { answer, bytes };
+  const what = answer.result.kind === 'getChildren' ? 'children' : 'ephemerals';
+  const message = `Cannot list ${list.length} ${what}: they take ${bytes} bytes, a reply carries ${FRAME_BYTES_MAX}`;
+  const refused = { kind: 'error', code: 'INVALID_ARGUMENT', path: undefined, message } as const;
+  return { answer: { zxid: answer.zxid, result: refused }, bytes: REPLY_OVERHEAD_BYTES };
+}
+
+/** Exact but for the overhead, of which a little is left. */
+function replyBytes({ result }: Answer): number {
+  if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
+  let bytes = REPLY_OVERHEAD_BYTES;
+  for (const name of listOf(result) ?? []) bytes += fieldBytes(name);
+  return bytes;
+}
+
+function listOf(result: Answer['result']): readonly string[] | undefined {
+  if (result.kind === 'getChildren') return result.children;
+  return result.kind === 'getEphemerals' ? result.paths : undefined;
+}
+
+/** Tag, length and text of one entry. */
+function fieldBytes(text: string): number {
+  const length = utf8Length(text);
+  return 1 + (length < 0x80 ? 1 : length < 0x4000 ? 2 : 3) + length;
+}
