@@ -1,5 +1,5 @@
 /**
- * The tests by what they need. `npm test` runs unit, tidy and e2e; `npm run test:e2e` runs e2e and long.
+ * The tests by what they need. `npm test` runs unit, tidy and e2e; `npm run test:long` runs long.
  * A file's suffix decides: *.long.e2e.test.ts takes minutes, *.e2e.test.ts starts processes, *.test.ts does neither.
  */
 import { defineConfig } from 'vitest/config';

@@ -236,6 +236,19 @@ describe('close', () => {
     await client.close();
   });
 
+  it('leaves the loop to others between calls that it refuses: a caller who tries again at once does not keep it for himself', async () => {
+    await client.close();
+    let isLoopFree = false;
+    setImmediate(() => {
+      isLoopFree = true;
+    });
+    let refused = 0;
+    while (!isLoopFree && refused < 100_000) {
+      if (isCode(await failure(client.create('/again')), 'CLOSED')) refused++;
+    }
+    expect(isLoopFree).toBe(true);
+  });
+
   it('does not wait for a member that is gone', async () => {
     await ensemble.members[0]!.kill();
     await client.close();

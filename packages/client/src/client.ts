@@ -238,7 +238,8 @@ export class SessionClient implements Client {
         const pending = this.#connection.call(call);
         unwatch = signal && this.#signals.watch(signal, () => this.#connection.abort(pending, signal.reason));
       } catch (error) {
-        reject(error instanceof CoordinationError ? this.#outward(error) : (error as Error));
+        // Not in this turn: a caller that tries again at once would keep the loop from all that could mend it.
+        setImmediate(() => reject(error instanceof CoordinationError ? this.#outward(error) : (error as Error)));
       }
     });
   }
