@@ -6,9 +6,10 @@
  * the reader always knows the walked part as it is, and no change twice.
  */
 import { assert, FRAME_ITEMS_MAX, PERMS, type WatchEvent, type WatchPiece, ZERO_ZXID } from '@quorate/protocol';
+import { UNORDERED } from '../tree/children.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { Journal } from '../tree/journal.ts';
-import { isWithin, nextInWalk, walkOrder } from '../tree/walk.ts';
+import { isWithin, nextInWalk, unorderedAt, walkOrder } from '../tree/walk.ts';
 import { mayAccess } from './access.ts';
 import { type Feed, notice } from './feed.ts';
 
@@ -88,6 +89,10 @@ function walk(feed: Feed, tree: DataTree, draft: Draft, budget: PieceBudget): vo
   while (!isFull(draft) && budget.work > 0) {
     budget.work -= STEP_WORK;
     const path = nextOf(feed, tree);
+    if (path === UNORDERED) {
+      putInOrder(feed, tree, budget);
+      continue;
+    }
     const znode = path === undefined ? undefined : tree.znode(path);
     if (path === undefined || znode === undefined) {
       feed.isWalking = false;
@@ -101,6 +106,12 @@ function walk(feed: Feed, tree: DataTree, draft: Draft, budget: PieceBudget): vo
     draft.events.push({ kind: 'current', zxid: tree.lastZxid, path, stat, data });
     draft.bytes += EVENT_BYTES + path.length + (data?.length ?? 0);
   }
+}
+
+/** The walk has come to a znode with many children, which are put in order as far as the budget goes. */
+function putInOrder({ spec, cursor = '' }: Feed, tree: DataTree, budget: PieceBudget): void {
+  const parent = unorderedAt(tree, spec.path, cursor);
+  if (parent !== undefined) budget.work -= STEP_WORK * tree.putInOrder(parent, Math.ceil(budget.work / STEP_WORK));
 }
 
 function nextOf({ spec, cursor }: Feed, tree: DataTree): string | undefined {

@@ -1,12 +1,13 @@
 /**
- * The children of one znode: a chain for changes, a listing of their names in order for readers.
+ * The children of one znode: a chain for changes, and their order for readers.
  *
  * The chain goes through the children themselves, so it takes no memory beside them and no change of it costs more with
- * a million of them. A create or delete never pays for order either. A listing is sorted when it is asked for and kept;
- * after changes the next one is made from the last (a long run in order and a short tail, which sorts in about n steps),
- * because clients list big queues again after every change.
+ * a million of them. Of few children a sorted listing is made when it is asked for, and kept until the next change. Of many
+ * an *order* is made, in steps, since sorting them all at once would hold everybody up; from then on changes keep it, for
+ * clients list big queues again after every change. It is given up when nobody has asked for a while.
  */
 import { nameOf } from '@quorate/protocol';
+import { byCodeUnit, SortedChunks } from './sorted-chunks.ts';
 
 /** What is a child of at most one parent. */
 export interface Sibling {
@@ -15,17 +16,30 @@ export interface Sibling {
   next: Sibling | undefined;
 }
 
+/** More children than these are many: their order is made in steps. */
+export const FEW_CHILDREN = 1_024;
+
+/** Stands for the path of a child that is not known, because the order is not made yet. */
+export const UNORDERED = '';
+
+/** Many children in order, as far as it is made. */
+interface Order {
+  /** All of one parent, so that the order of their paths is that of their names. */
+  readonly sorted: SortedChunks<Sibling>;
+  /** The next of the chain to be put in; those before it are in. Undefined when all are. */
+  next: Sibling | undefined;
+  /** Somebody has asked for it since it was last looked at. */
+  isUsed: boolean;
+}
+
 export class Children {
   #first: Sibling | undefined = undefined;
   #size = 0;
   /** How many of them have children themselves. Kept by the tree: whoever counts a subtree need not look at those that have none. */
   parents = 0;
-  /** The last listing; undefined while nobody has asked, or when too much has changed since. */
+  /** The names by code unit, of few children; undefined when nobody has asked since the last change. */
   #listing: readonly string[] | undefined = undefined;
-  /** Names added since the last listing, in any order, perhaps deleted again. None is in the listing. */
-  #added: string[] = [];
-  /** Names of the listing and of `#added` that are not there any more. */
-  readonly #deleted = new Set<string>();
+  #order: Order | undefined = undefined;
 
   /** The head of the chain, which is in no order. */
   get first(): Sibling | undefined {
@@ -42,17 +56,18 @@ export class Children {
     if (this.#first !== undefined) this.#first.previous = child;
     this.#first = child;
     this.#size++;
-    if (this.#listing === undefined) return;
-    const name = nameOf(child.path);
-    // One that comes again has its place.
-    if (this.#deleted.delete(name)) return;
-    this.#added.push(name);
-    if (this.#added.length > this.#size) this.#forget();
+    this.#listing = undefined;
+    this.#order?.sorted.add(child);
   }
 
   /** Takes one of them out. */
   delete(child: Sibling): void {
     const { previous, next } = child;
+    if (this.#order !== undefined) {
+      // Where the order is being made it may not be in it yet.
+      if (this.#order.next === child) this.#order.next = next;
+      else this.#order.sorted.delete(child.path);
+    }
     if (previous === undefined) this.#first = next;
     else previous.next = next;
     if (next !== undefined) next.previous = previous;
@@ -60,33 +75,84 @@ export class Children {
     child.previous = undefined;
     child.next = undefined;
     this.#size--;
-    if (this.#listing !== undefined) this.#deleted.add(nameOf(child.path));
+    this.#listing = undefined;
   }
 
-  /** The names by code unit. The array is kept for the next caller: never write to it. Later changes don't alter it. */
+  /** True when they can be asked for in order without a pause. */
+  get isOrdered(): boolean {
+    return this.#size <= FEW_CHILDREN || (this.#order !== undefined && this.#order.next === undefined);
+  }
+
+  /** Goes on making the order of many, by that many children at most. Returns how many it was; 0 when it is made. */
+  putInOrder(most: number): number {
+    if (this.isOrdered) return 0;
+    this.#order ??= {
+      sorted: new SortedChunks(({ path }) => path, byCodeUnit),
+      next: this.#first,
+      isUsed: true,
+    };
+    const order = this.#order;
+    order.isUsed = true;
+    let count = 0;
+    for (; order.next !== undefined && count < most; count++) {
+      order.sorted.add(order.next);
+      order.next = order.next.next;
+    }
+    return count;
+  }
+
+  /** Gives the order up if nobody has asked for it since the last call of this. True when there is none any more. */
+  releaseOrder(): boolean {
+    if (this.#order?.isUsed === true) {
+      this.#order.isUsed = false;
+      return false;
+    }
+    this.#order = undefined;
+    return true;
+  }
+
+  /**
+   * The path of the first child whose name comes after `name`, which need not be there; UNORDERED when that cannot be said without
+   * a pause. `prefix` is what the path of a child has before its name.
+   */
+  after(prefix: string, name: string): string | undefined {
+    if (this.#size > FEW_CHILDREN) {
+      if (this.#order === undefined || !this.isOrdered) return UNORDERED;
+      this.#order.isUsed = true;
+      return this.#order.sorted.after(prefix + name)?.path;
+    }
+    const names = this.inOrder();
+    const next = names[indexAfter(names, name)];
+    return next === undefined ? undefined : prefix + next;
+  }
+
+  /**
+   * The names by code unit. Of many whose order is not made this sorts all of them. Of few the array is kept for the next caller: never
+   * write to it. Later changes don't alter it.
+   */
   inOrder(): readonly string[] {
-    const last = this.#listing;
-    if (last !== undefined && this.#added.length === 0 && this.#deleted.size === 0) return last;
-    const listing = last === undefined ? this.#names() : this.#update(last);
-    this.#forget();
-    this.#listing = listing.sort();
-    return this.#listing;
-  }
-
-  #names(): string[] {
+    if (this.#listing !== undefined) return this.#listing;
     const names: string[] = [];
-    for (let child = this.#first; child !== undefined; child = child.next) names.push(nameOf(child.path));
+    if (this.#order !== undefined && this.#order.next === undefined) {
+      this.#order.isUsed = true;
+      this.#order.sorted.forEach(({ path }) => names.push(nameOf(path)));
+    } else {
+      for (let child = this.#first; child !== undefined; child = child.next) names.push(nameOf(child.path));
+      names.sort();
+    }
+    if (this.#size <= FEW_CHILDREN) this.#listing = names;
     return names;
   }
+}
 
-  #update(last: readonly string[]): string[] {
-    const all = [...last, ...this.#added];
-    return this.#deleted.size === 0 ? all : all.filter((name) => !this.#deleted.has(name));
+/** Index of the first name that is greater. */
+function indexAfter(names: readonly string[], name: string): number {
+  let low = 0;
+  let high = names.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((names[middle] as string) <= name) low = middle + 1;
+    else high = middle;
   }
-
-  #forget(): void {
-    this.#listing = undefined;
-    this.#added = [];
-    this.#deleted.clear();
-  }
+  return low;
 }

@@ -18,7 +18,6 @@ import {
   type Numbered,
   parentOf,
   pathFault,
-  type QuotaUsage,
   type Stat,
   unreachable,
   ZERO_ZXID,
@@ -31,11 +30,11 @@ import { isSession, ownerOf } from './lifetime.ts';
 import { ownBytes } from './packed.ts';
 import { Quotas, type QuotaTable } from './quotas.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
-import type { SessionTable } from './sessions.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
+import { TreeReads } from './tree-reads.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import type { Txn, TxnBody, TxnPart } from './txn.ts';
-import { StoredZnode, type Znode } from './znode.ts';
+import { StoredZnode } from './znode.ts';
 
 /**
  * Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. `znode` is
@@ -53,7 +52,7 @@ const QUOTA_ROOT = '/zookeeper/quota';
 
 type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 
-export class DataTree {
+export class DataTree extends TreeReads {
   readonly #state: TreeState;
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
@@ -66,6 +65,7 @@ export class DataTree {
 
   /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
   constructor(state: TreeState, lastZxid: Zxid) {
+    super(state);
     this.#state = state;
     this.#lastZxid = lastZxid;
     this.#checkpointer = new Checkpointer((key) => this.#encode(key));
@@ -102,73 +102,9 @@ export class DataTree {
     return this.#lastZxid;
   }
 
-  /** The sessions, live and read-only. */
-  get sessions(): SessionTable {
-    return this.#state.sessions;
-  }
-
   /** The quotas, live and read-only. */
   get quotas(): QuotaTable {
     return this.#quotas;
-  }
-
-  /** Hash of everything replicated; equal on members that applied the same txns. 64 bits, unsigned. */
-  get digest(): bigint {
-    return this.#state.digest;
-  }
-
-  /** Number of znodes, built-in ones included; 4 on a fresh tree. (ZooKeeper counts its root twice and says 5.) */
-  get znodeCount(): number {
-    return this.#state.znodeCount;
-  }
-
-  /** Sum of the lengths of all data, without paths and stats. */
-  get dataBytes(): number {
-    return this.#state.dataBytes;
-  }
-
-  /** Number of distinct ACLs beside the open one. */
-  get aclCount(): number {
-    return this.#state.aclCount;
-  }
-
-  get ephemeralCount(): number {
-    return this.#state.ephemeralCount;
-  }
-
-  /** A live view of the znode. Any string may be asked for: what is not a path is not there. */
-  znode(path: string): Znode | undefined {
-    return this.#state.get(path);
-  }
-
-  /** How many znodes there are below that one, at any depth; 0 when it is not there. It goes through all of them, except for `/`. */
-  descendantCount(path: string): number {
-    if (path === '/') return this.#state.znodeCount - 1;
-    return this.#state.get(path)?.descendantCount() ?? 0;
-  }
-
-  /** Number of znodes and bytes of data from that one down; takes time with them. */
-  usageOf(path: string): QuotaUsage {
-    return this.#state.get(path)?.subtreeUsage() ?? { count: 0, bytes: 0 };
-  }
-
-  /** Containers and znodes with a TTL, in no order. Changes may be made while it goes on; what is deleted meanwhile does not come. */
-  timedZnodes(): IterableIterator<Znode> {
-    return this.#state.timedZnodes();
-  }
-
-  stat(path: string): Stat | undefined {
-    return this.#state.get(path)?.stat();
-  }
-
-  /** The data, which may be the tree's own: never write to it. Undefined when it is null or the znode is not there; `znode` tells them apart. */
-  data(path: string): Uint8Array | undefined {
-    return this.#state.get(path)?.data;
-  }
-
-  /** Names of the children by code unit, or undefined when the znode is not there. Cached: never write to the array. */
-  children(path: string): readonly string[] | undefined {
-    return this.#state.get(path)?.childNames();
   }
 
   /**

@@ -2,16 +2,23 @@
  * A walk over a subtree that may change under it: its order, and the next znode after any path, be it there or not. The
  * order is that of a listing read aloud: a znode before its children, children by code unit.
  */
-import { parentOf } from '@quorate/protocol';
+import { nameOf, parentOf } from '@quorate/protocol';
 
 /** What a walk reads. */
 export interface WalkedTree {
-  znode(path: string): { readonly childCount: number } | undefined;
-  /** By code unit. */
-  children(path: string): readonly string[] | undefined;
+  /** The path of the first child whose name comes after that one; UNORDERED while their order is not made. */
+  childAfter(parent: string, name: string): string | undefined;
+}
+
+export interface OrderedTree {
+  /** The children of that znode, if any, can be asked for in order without a pause. */
+  isOrdered(path: string): boolean;
 }
 
 const SLASH = 47;
+
+/** Stands behind a path for the place after all that is below it: no path has it, and it comes before all that one may have. */
+const LAST = '\0';
 
 /** Negative when `a` comes before `b` in a walk, 0 when they are the same, positive otherwise. */
 export function walkOrder(a: string, b: string): number {
@@ -32,34 +39,29 @@ export function isWithin(path: string, root: string): boolean {
   return path.startsWith(root) && (path.length === root.length || path.charCodeAt(root.length) === SLASH);
 }
 
-/** The first znode of the walk over `root` that comes after `path`, which is within it; undefined at the end. */
+/** The place in a walk after a znode and all below it; not for `/`. */
+export function pastAllBelow(path: string): string {
+  return path + LAST;
+}
+
+/**
+ * The first znode of the walk over `root` that comes after `path`, which is within it; undefined at the end. UNORDERED when children
+ * have to be put in order first: see `unorderedAt`.
+ */
 export function nextInWalk(tree: WalkedTree, root: string, path: string): string | undefined {
-  if ((tree.znode(path)?.childCount ?? 0) > 0) {
-    const [first] = tree.children(path) ?? [];
-    if (first !== undefined) return join(path, first);
-  }
+  const first = tree.childAfter(path, '');
+  if (first !== undefined) return first;
   for (let from = path; from !== root; from = parentOf(from)) {
-    const parent = parentOf(from);
-    const names = tree.children(parent);
-    if (names === undefined) continue;
-    const next = names[indexAfter(names, from.slice(parent === '/' ? 1 : parent.length + 1))];
-    if (next !== undefined) return join(parent, next);
+    const next = tree.childAfter(parentOf(from), nameOf(from));
+    if (next !== undefined) return next;
   }
   return undefined;
 }
 
-function join(parent: string, name: string): string {
-  return parent === '/' ? `/${name}` : `${parent}/${name}`;
-}
-
-/** Index of the first name that is greater. */
-function indexAfter(names: readonly string[], name: string): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((names[middle] as string) <= name) low = middle + 1;
-    else high = middle;
+/** The first znode whose children have to be put in order for the walk to go on after `path`; undefined when none has. */
+export function unorderedAt(tree: OrderedTree, root: string, path: string): string | undefined {
+  for (let from = path; ; from = parentOf(from)) {
+    if (!tree.isOrdered(from)) return from;
+    if (from === root) return undefined;
   }
-  return low;
 }

@@ -202,9 +202,29 @@ export class StoredZnode implements Znode, Sibling {
     };
   }
 
-  /** Names of the children by code unit. The array is cached: never write to it. */
+  /** Names of the children by code unit. The array may be kept: never write to it. Of many children it takes time: see `Children`. */
   childNames(): readonly string[] {
     return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
+  }
+
+  /** See `Children.after`. */
+  childAfter(name: string): string | undefined {
+    return this.#children?.after(this.path === '/' ? '/' : `${this.path}/`, name);
+  }
+
+  /** See `Children`. */
+  get isOrdered(): boolean {
+    return this.#children === undefined || this.#children.isOrdered;
+  }
+
+  /** See `Children`. */
+  putInOrder(most: number): number {
+    return this.#children === undefined ? 0 : this.#children.putInOrder(most);
+  }
+
+  /** See `Children`. */
+  releaseOrder(): boolean {
+    return this.#children === undefined || this.#children.releaseOrder();
   }
 
   /** Number of znodes below, at any depth. Takes time with it. */
