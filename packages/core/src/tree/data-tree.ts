@@ -28,6 +28,7 @@ import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
 import { ownBytes } from './packed.ts';
+import { Past, type PastSpec } from './past.ts';
 import { Quotas, type QuotaTable } from './quotas.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
@@ -57,6 +58,7 @@ export class DataTree extends TreeReads {
   readonly #checkpointer: Checkpointer;
   readonly #scrub: Scrub;
   readonly #quotas: Quotas;
+  #pasts: readonly Past[] = [];
   /** For what is copied at once: a buffer for each result would cost more than the rest of keeping it. */
   readonly #scratch = new ByteWriter();
   #lastZxid: Zxid;
@@ -73,7 +75,7 @@ export class DataTree extends TreeReads {
     this.#quotas = new Quotas({
       znode: (path) => state.get(path),
       setStats: (znode, data) => {
-        this.#checkpointer.willChange(znode.path);
+        this.#willChange(znode.path);
         state.setDataOnly(znode, data);
       },
     });
@@ -160,6 +162,17 @@ export class DataTree extends TreeReads {
     }
   }
 
+  /** What is below a znode, as it is now, for as long as it is wanted: follow with `endPast`. */
+  beginPast(spec: PastSpec): Past {
+    const past = new Past(this, spec);
+    this.#pasts = [...this.#pasts, past];
+    return past;
+  }
+
+  endPast(past: Past): void {
+    this.#pasts = this.#pasts.filter((one) => one !== past);
+  }
+
   /** One bounded step of a pass that holds each znode and session against its hash: see `scrub.ts`. */
   scrubStep(): ScrubStep {
     return this.#scrub.step();
@@ -211,8 +224,8 @@ export class DataTree extends TreeReads {
       ephemeralOwner === NO_SESSION || this.sessions.get(ephemeralOwner) !== undefined,
       () => `${at(zxid)}: cannot create ${path}: its session ${formatSessionId(ephemeralOwner)} is unknown`,
     );
-    this.#checkpointer.willChange(path);
-    this.#checkpointer.willChange(parent.path);
+    this.#willChange(path);
+    this.#willChange(parent.path);
     const znode = new StoredZnode(path, {
       data: body.data,
       czxid: zxid,
@@ -240,8 +253,8 @@ export class DataTree extends TreeReads {
 
   #detach(zxid: Zxid, znode: StoredZnode): void {
     const parent = this.#existing(zxid, parentOf(znode.path));
-    this.#checkpointer.willChange(znode.path);
-    this.#checkpointer.willChange(parent.path);
+    this.#willChange(znode.path);
+    this.#willChange(parent.path);
     this.#state.detach(znode, parent, zxid);
     this.#quotas.changed(znode.path, -1, -znode.dataLength);
     this.#changed('deleted', znode.path, zxid, undefined, znode.acl);
@@ -251,7 +264,7 @@ export class DataTree extends TreeReads {
     const { path, version } = body;
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the data of ${path}: ${version} is not a version`);
-    this.#checkpointer.willChange(znode.path);
+    this.#willChange(znode.path);
     const before = znode.dataLength;
     this.#state.setData(znode, { data: body.data, version, mzxid: zxid, mtimeMs: txn.timeMs });
     this.#quotas.changed(path, 0, znode.dataLength - before);
@@ -261,7 +274,7 @@ export class DataTree extends TreeReads {
   #setAcl(zxid: Zxid, { path, acl, version }: BodyOf<'setAcl'>): void {
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the ACL of ${path}: ${version} is not a version`);
-    this.#checkpointer.willChange(path);
+    this.#willChange(path);
     this.#state.setAcl(znode, acl, version);
     this.#changed('aclChanged', path, zxid, znode, znode.acl);
   }
@@ -288,6 +301,12 @@ export class DataTree extends TreeReads {
     for (const path of paths) this.#detach(zxid, this.#existing(zxid, path));
     this.#checkpointer.willChange(id);
     this.#state.removeSession(id);
+  }
+
+  /** Before any change of a znode, and before one that is not there is created. */
+  #willChange(path: string): void {
+    this.#checkpointer.willChange(path);
+    for (const past of this.#pasts) past.willChange(path);
   }
 
   #existing(zxid: Zxid, path: string): StoredZnode {
