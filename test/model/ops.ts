@@ -20,6 +20,7 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   exists: simple.exists,
   getData: simple.getData,
   getChildren: simple.getChildren,
+  multiRead: simple.multiRead,
   getEphemerals: simple.getEphemerals,
   getAllChildrenNumber: simple.getAllChildrenNumber,
 };

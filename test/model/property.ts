@@ -14,7 +14,7 @@ export const REACHED = [
   ...['create GUARD_FAILED', 'multi GUARD_FAILED', 'multi OUT_OF_ORDER'],
   ...['create QUOTA_EXCEEDED', 'setData QUOTA_EXCEEDED', 'multi QUOTA_EXCEEDED'],
   ...['createSession', 'closeSession', 'closeSession SESSION_EXPIRED', 'closeSession INVALID_ARGUMENT'],
-  ...['exists', 'exists NO_NODE', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber'],
+  ...['exists', 'exists NO_NODE', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber', 'multiRead'],
 ];
 
 /** Runs `count` random sequences; throws with the shortest that fails. Returns what came of what in all of them. */

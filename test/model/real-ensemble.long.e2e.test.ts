@@ -3,14 +3,25 @@
  * each sequence the trees of all members and what a watch told. Now and then a member is killed and started again. Without ACLs, which
  * would keep the next sequence from what this one made. `TEST_SEQUENCES=1000 npx vitest run --project long test/model/real` for more.
  */
-import { type MultiOp, type MultiPart, NO_SESSION, ZERO_ZXID } from '@quorate/protocol';
+import { type MultiOp, type MultiPart, NO_SESSION, pathFault, ZERO_ZXID } from '@quorate/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { digestsAtOneZxid } from '../e2e/checks.ts';
 import { EnsembleProcess } from '../e2e/ensemble-process.ts';
 import { write } from './ops.ts';
 import { Stage } from './stage.ts';
-import { at, existingPath, READS, type Step, sequence, someCreate, someData, someMulti, someVersion } from './steps.ts';
+import {
+  at,
+  existingPath,
+  READS,
+  type Step,
+  sequence,
+  someCreate,
+  someData,
+  someMulti,
+  someMultiRead,
+  someVersion,
+} from './steps.ts';
 
 const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 20);
 const NO_BYTES = new Uint8Array(0);
@@ -45,6 +56,9 @@ async function take(stage: Stage, [kind, a, b, c]: Step): Promise<void> {
     // The client sends no prefix that no path begins with.
     const isPrefix = read !== 'getEphemerals' || path.startsWith('/');
     await stage.read({ kind: read, path: isPrefix ? path : '/' }, c);
+  } else if (kind === 'readAll') {
+    const { parts } = someMultiRead(stage, a, b, c);
+    await stage.read({ kind: 'multiRead', parts: parts.filter(({ path }) => pathFault(path) === undefined) }, c);
   } else if (kind === 'delete') {
     const path = existingPath(stage, a);
     await stage.write({ kind, path, expectedVersion: someVersion(stage, path, b) }, c);

@@ -60,6 +60,7 @@ export type ModelResult = OpResult | ModelFailure;
 
 /** A result as it is compared: of a failure only what the reference says. */
 export function bare(result: ModelResult): ModelResult {
+  if (result.kind === 'multiRead') return { ...result, results: result.results.map((part) => bare(part)) as never };
   return result.kind === 'error' ? { kind: 'error', code: result.code, path: result.path, part: result.part } : result;
 }
 

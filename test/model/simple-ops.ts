@@ -1,5 +1,5 @@
 /** The model's operations on one znode, one function each: checks in the order of reference §4.3, then what changes (§5.3). */
-import { NO_SESSION } from '@quorate/protocol';
+import { NO_SESSION, type ReadPartResult } from '@quorate/protocol';
 import { RIGHTS, requireRight, storedModelAcl } from './acls.ts';
 import { requireQuota } from './quotas.ts';
 import { type ModelOp, parentPath, requirePath, requireVersion } from './reference.ts';
@@ -91,6 +91,16 @@ export const getChildren: ModelOp<'getChildren'> = (model, { path }) => {
   requirePath(path);
   requireRight(model.existing(path), RIGHTS.read, path);
   return { kind: 'getChildren', children: model.childNames(path), stat: model.stat(path) };
+};
+
+/** Each read by itself; that the whole is not too long is not the model's concern. */
+export const multiRead: ModelOp<'multiRead'> = (model, { parts }, place) => {
+  const byKind = { exists, getData, getChildren };
+  const results = parts.map((part) => {
+    const act = byKind[part.kind] as ModelOp<typeof part.kind>;
+    return model.attempt(() => act(model, part, place)).result;
+  });
+  return { kind: 'multiRead', results: results as ReadPartResult[] };
 };
 
 export const getEphemerals: ModelOp<'getEphemerals'> = (model, { path: prefix }, { session }) => {

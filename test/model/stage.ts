@@ -2,9 +2,16 @@
  * A real ensemble beside the reference model: every operation is asked of both, one after another. The ensemble has nobody else
  * to serve, so that each ordered request takes the zxid after the last: also what gives no stat back has a known place.
  */
-import { type Client, type Stat as ClientStat, type CoordinationError, connect } from '@quorate/client';
+import {
+  type Client,
+  type Stat as ClientStat,
+  type CoordinationError,
+  connect,
+  type ReadResult,
+} from '@quorate/client';
 import {
   type MultiOp,
+  type MultiReadOp,
   type ReadOp,
   type SessionId,
   type Stat,
@@ -177,6 +184,7 @@ interface Bare {
 
 /** A result as the client shows it: of a failure the code alone. */
 function bare(result: ModelResult): unknown {
+  if (result.kind === 'multiRead') return { ...result, results: result.results.map((part) => bare(part)) };
   return result.kind === 'error' ? { kind: 'error', code: result.code } : result;
 }
 
@@ -222,7 +230,28 @@ async function multiBy(client: Client, { parts }: MultiOp): Promise<Bare> {
   };
 }
 
+async function readAllBy(client: Client, { kind, parts }: MultiReadOp): Promise<Bare> {
+  await client.sync(CALL);
+  const ops = { exists: 'stat', getData: 'get', getChildren: 'children' } as const;
+  const results = await client.readAll(
+    parts.map((part) => ({ op: ops[part.kind], path: part.path })),
+    CALL,
+  );
+  return { kind, results: results.map((result, index) => bareRead(parts[index]!.kind, result)) };
+}
+
+function bareRead(kind: string, result: ReadResult): Bare {
+  if (result.error !== undefined) return { kind: 'error', code: result.error.code };
+  if (result.op === 'get') {
+    const { data, isNull, stat } = result.node;
+    return { kind, data: isNull ? undefined : data, stat };
+  }
+  if (result.op === 'children') return { kind, children: result.children, stat: result.stat };
+  return result.stat === undefined ? { kind: 'error', code: 'NO_NODE' } : { kind, stat: result.stat };
+}
+
 async function readBy(client: Client, op: ReadOp): Promise<Bare> {
+  if (op.kind === 'multiRead') return readAllBy(client, op);
   if (op.kind === 'getAcl') {
     const { acl, stat } = await client.getAcl(op.path, CALL);
     const bits = (perms: string) => perms.split('').reduce((sum, letter) => sum + 2 ** 'rwcda'.indexOf(letter), 0);

@@ -8,6 +8,7 @@ import {
   type Guard,
   type MultiOp,
   type MultiPart,
+  type MultiReadOp,
   NO_SESSION,
   type Numbered,
   OPEN_ACL,
@@ -38,6 +39,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   quota: 4,
   setAcl: 2,
   read: 4,
+  readAll: 2,
   open: 3,
   close: 1,
   expire: 1,
@@ -144,6 +146,12 @@ export function someMulti(scene: Scene, a: number, b: number, c: number): MultiO
 
 export const READS = ['exists', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber', 'getAcl'] as const;
 
+export function someMultiRead(scene: Scene, a: number, b: number, c: number): MultiReadOp {
+  const kinds = ['exists', 'getData', 'getChildren'] as const;
+  const some = (i: number) => ({ kind: at(kinds, c + i), path: existingPath(scene, a + 37 * i) });
+  return { kind: 'multiRead', parts: Array.from({ length: b % 4 }, (_, i) => some(i)) };
+}
+
 /** Mostly none; then mostly one that holds. */
 export function someGuards(scene: Scene, choice: number): Guard[] {
   if (choice % 4 !== 0) return [];
@@ -209,6 +217,7 @@ const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: 
   read: (subject, a, b, c) => {
     subject.read({ kind: at(READS, b), path: existingPath(subject, a) }, someSession(subject, c));
   },
+  readAll: (subject, a, b, c) => subject.read(someMultiRead(subject, a, b, c), someSession(subject, a)),
   open: (subject, a) => subject.open(4_000 + a),
   close: (subject, a) => subject.order({ kind: 'closeSession' }, someSession(subject, a)),
   expire: (subject, a) => subject.expire(someSession(subject, a)),

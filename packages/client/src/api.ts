@@ -1,4 +1,5 @@
 /** The public shape of the client: what it can do, and the options of each call. */
+import type { CoordinationError } from './errors.ts';
 import type { CallOptions } from './options.ts';
 import type { Session } from './session.ts';
 import type { Watch, WatchOptions } from './watch.ts';
@@ -55,6 +56,20 @@ export interface Identity {
   readonly scheme: string;
   readonly id: string;
 }
+
+/** One of several reads. */
+export interface Read {
+  readonly op: 'get' | 'stat' | 'children';
+  readonly path: string;
+}
+
+/** What one of several reads came to; `error`: it failed, which the others did not because of it. */
+export type ReadResult =
+  | { readonly op: 'get'; readonly node: Znode; readonly error?: undefined }
+  /** `stat` undefined: the znode does not exist. */
+  | { readonly op: 'stat'; readonly stat: Stat | undefined; readonly error?: undefined }
+  | { readonly op: 'children'; readonly children: readonly string[]; readonly stat: Stat; readonly error?: undefined }
+  | { readonly op: Read['op']; readonly error: CoordinationError };
 
 /** What one part of a transaction came to. A stat is that right after its part. */
 export type TxnResult =
@@ -133,6 +148,11 @@ export interface Client extends AsyncDisposable {
   delete(path: string, options?: DeleteOptions): Promise<void>;
   /** Names of the direct children, sorted. NO_NODE. */
   children(path: string, options?: ReadOptions): Promise<string[]>;
+  /**
+   * Several reads that show one moment: at most 8192, and no more than about 4 MB of answers (INVALID_ARGUMENT). One result a read, in
+   * order; that one fails does not make the others fail.
+   */
+  readAll(reads: readonly Read[], options?: ReadOptions): Promise<readonly ReadResult[]>;
   /** Paths of this session's own ephemerals, sorted. */
   ephemerals(options?: EphemeralsOptions): Promise<string[]>;
   /** How many znodes there are below that one, at any depth. It takes the member time with their number. NO_NODE. */

@@ -327,6 +327,7 @@ const WRITES = {
   getEphemerals: false,
   getAllChildrenNumber: false,
   getAcl: false,
+  multiRead: false,
   sync: false,
 } as const satisfies Record<Op['kind'], boolean>;
 
@@ -354,7 +355,7 @@ const PART_BYTES = 64;
 
 /** Bytes of the path and the data of `op`. */
 function sizeOf(op: Op | MultiPart): number {
-  if (op.kind === 'multi') return op.parts.reduce((sum, part) => sum + PART_BYTES + sizeOf(part), 0);
+  if ('parts' in op) return op.parts.reduce((sum, part) => sum + PART_BYTES + sizeOf(part), 0);
   const data = 'data' in op ? (op.data?.length ?? 0) : 0;
   return data + ('path' in op ? utf8Length(op.path) : 0);
 }

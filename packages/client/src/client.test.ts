@@ -20,6 +20,38 @@ afterEach(async () => {
 
 const failure = async (promise: Promise<unknown>) => promise.then(() => undefined).catch((error: unknown) => error);
 
+describe('several reads at once', () => {
+  it('are answered each by itself, in the words of the caller', async () => {
+    await client.create('/app/a', 'one', { parents: true });
+    await client.create('/app/null');
+    await using inApp = await connect(`${ensemble.servers[0]}/app`);
+    const reads = [
+      { op: 'get', path: '/a' },
+      { op: 'stat', path: '/none' },
+      { op: 'get', path: '/none' },
+      { op: 'children', path: '/' },
+      { op: 'get', path: '/null' },
+    ] as const;
+    const [a, none, failed, children, nothing] = await inApp.readAll(reads);
+    expect(a).toMatchObject({ op: 'get', node: { path: '/a', stat: { version: 0 } } });
+    expect(none).toEqual({ op: 'stat', stat: undefined });
+    expect(failed).toMatchObject({ op: 'get', error: { code: 'NO_NODE', path: '/none' } });
+    expect(children).toMatchObject({ children: ['a', 'null'], stat: { numChildren: 2 } });
+    expect(nothing).toMatchObject({ node: { isNull: true } });
+    expect(await client.readAll([])).toEqual([]);
+  });
+
+  it.each([
+    [undefined],
+    [[{ op: 'set', path: '/a' }]],
+    [[undefined]],
+    [[{ op: 'get' }]],
+    [[{ op: 'toString', path: '/a' }]],
+  ])('are not asked for with %j', async (reads) => {
+    expect(await failure(client.readAll(reads as never))).toBeInstanceOf(TypeError);
+  });
+});
+
 describe('znodes', () => {
   it('are created, read, changed, listed and deleted', async () => {
     const created = await client.create('/a', 'one');

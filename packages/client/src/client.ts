@@ -11,7 +11,9 @@ import type {
   EphemeralsOptions,
   Guard,
   Identity,
+  Read,
   ReadOptions,
+  ReadResult,
   SetOptions,
   Transaction,
   WriteOptions,
@@ -22,6 +24,7 @@ import { CoordinationError, isCode } from './errors.ts';
 import { checkGuard } from './guards.ts';
 import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
 import { ancestorsOf, Chroot } from './paths.ts';
+import { toMultiRead, toReadResult } from './reads.ts';
 import type { Session } from './session.ts';
 import { Signals } from './signals.ts';
 import { GatheredTransaction } from './transaction.ts';
@@ -97,6 +100,11 @@ export class SessionClient implements Client {
   async children(path: string, options: ReadOptions = {}): Promise<string[]> {
     const { children } = await this.#read({ kind: 'getChildren', path: this.#chroot.inward(path) }, options);
     return [...children];
+  }
+
+  async readAll(reads: readonly Read[], options: ReadOptions = {}): Promise<readonly ReadResult[]> {
+    const { results } = await this.#read(toMultiRead(reads, this.#chroot), options);
+    return results.map((result, index) => toReadResult(reads[index] as Read, result, (error) => this.#outward(error)));
   }
 
   async ephemerals(options: EphemeralsOptions = {}): Promise<string[]> {

@@ -9,6 +9,9 @@ export const REQUEST_BYTES_MAX = 1_048_575;
 /** Most parts of one multi. Past it: INVALID_ARGUMENT, nothing proposed. */
 export const MULTI_PARTS_MAX = 8_192;
 
+/** Most bytes that one multiRead reads: a frame, without what is around the reply. Past it: INVALID_ARGUMENT. */
+export const MULTI_READ_BYTES_MAX = 4 * 1024 * 1024 - 64 * 1024;
+
 /** Most guards of one write. Past it: INVALID_ARGUMENT, nothing proposed. */
 export const GUARDS_MAX = 16;
 

@@ -71,8 +71,8 @@ export interface Guard {
   readonly czxid: Zxid;
 }
 
-/** Operations answered from the member's own tree. */
-export type ReadOp =
+/** Reads of one thing. */
+export type SingleReadOp =
   | { readonly kind: 'exists'; readonly path: string }
   | { readonly kind: 'getData'; readonly path: string }
   | { readonly kind: 'getChildren'; readonly path: string }
@@ -83,6 +83,18 @@ export type ReadOp =
   /** Ids of scheme digest are masked for those without ADMIN. */
   | { readonly kind: 'getAcl'; readonly path: string };
 
+/** A read that may be one of several. */
+export type ReadPart = Extract<SingleReadOp, { readonly kind: 'exists' | 'getData' | 'getChildren' }>;
+
+/** Several reads of one moment. Each is answered by itself, whatever comes of the others. */
+export interface MultiReadOp {
+  readonly kind: 'multiRead';
+  readonly parts: readonly ReadPart[];
+}
+
+/** Operations answered from the member's own tree. */
+export type ReadOp = SingleReadOp | MultiReadOp;
+
 /** True for what is answered from the member's own tree. */
 export function isReadKind(kind: string): kind is ReadOp['kind'] {
   switch (kind) {
@@ -92,6 +104,7 @@ export function isReadKind(kind: string): kind is ReadOp['kind'] {
     case 'getEphemerals':
     case 'getAllChildrenNumber':
     case 'getAcl':
+    case 'multiRead':
       return true;
     default:
       return false;
@@ -127,12 +140,17 @@ export type OpResult =
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'closeSession' }
   /** As many results as parts. A stat is that right after its part, not after the whole. */
-  | { readonly kind: 'multi'; readonly results: readonly PartResult[] };
+  | { readonly kind: 'multi'; readonly results: readonly PartResult[] }
+  /** As many results as parts. */
+  | { readonly kind: 'multiRead'; readonly results: readonly ReadPartResult[] };
 
 /** The result of one part of a multi. */
 export type PartResult =
   | Extract<OpResult, { readonly kind: 'create' | 'delete' | 'setData' }>
   | { readonly kind: 'check' };
+
+/** The result of one part of a multiRead. */
+export type ReadPartResult = Extract<OpResult, { readonly kind: ReadPart['kind'] }> | OpFailure;
 
 /** What became of a call that failed. */
 export interface OpFailure {

@@ -12,6 +12,7 @@ import {
   type OpResult,
   parentOf,
   pathFault,
+  type ReadPartResult,
   type SessionId,
   type Stat,
   sequenceSuffix,
@@ -91,6 +92,10 @@ export class TinyTree {
     if (op.kind === 'closeSession') {
       this.end(session);
       return { kind: 'closeSession' };
+    }
+    if (op.kind === 'multiRead') {
+      const results = op.parts.map((part) => this.answer(part, session).result as ReadPartResult);
+      return { kind: op.kind, results };
     }
     if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
     if (op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl') {

@@ -4,11 +4,17 @@ import {
   assert,
   formatZxid,
   type Identity,
+  MULTI_READ_BYTES_MAX,
+  type MultiReadOp,
+  NO_SESSION,
   OPEN_ACL,
   PERMS,
   type ReadOp,
+  type ReadPartResult,
   type SessionId,
+  type SingleReadOp,
   unreachable,
+  utf8Length,
   type Zxid,
 } from '@quorate/protocol';
 import { answerOf } from '../tree/answer.ts';
@@ -16,9 +22,49 @@ import type { DataTree } from '../tree/data-tree.ts';
 import type { Txn } from '../tree/txn.ts';
 import { maskedAcl, mayAccess } from './access.ts';
 import { refusal, refused } from './refusal.ts';
+import { opFault } from './validate.ts';
+
+/** What a part of a multiRead takes in a reply beside texts and data, bytes, at most. */
+const PART_BYTES = 192;
 
 /** The answer to a read, from the tree as it is now. */
 export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId, identities: readonly Identity[]): Answer {
+  return op.kind === 'multiRead' ? readAll(tree, op, identities) : readOne(tree, op, session, identities);
+}
+
+/** Each part by itself, all from the same tree: nothing is applied between them. Ends at the first that makes it too long. */
+function readAll(tree: DataTree, { kind, parts }: MultiReadOp, identities: readonly Identity[]): Answer {
+  const zxid = tree.lastZxid;
+  const results: ReadPartResult[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    const fault = opFault(part, NO_SESSION);
+    const answer = fault === undefined ? readOne(tree, part, NO_SESSION, identities) : refused(fault, zxid);
+    const result = answer.result as ReadPartResult;
+    bytes += partBytes(result, MULTI_READ_BYTES_MAX - bytes);
+    if (bytes > MULTI_READ_BYTES_MAX) {
+      const read = `${parts.length} reads, of which ${results.length} fit into`;
+      const message = `Cannot answer ${read} ${MULTI_READ_BYTES_MAX} bytes: ask for fewer at once`;
+      return refused(refusal('INVALID_ARGUMENT', message), zxid);
+    }
+    results.push(result);
+  }
+  return { zxid, result: { kind, results } };
+}
+
+/** Bytes of the result in a reply, never less than it takes; not counted further than `most`. */
+function partBytes(result: ReadPartResult, most: number): number {
+  if (result.kind === 'getData') return PART_BYTES + (result.data?.length ?? 0);
+  if (result.kind === 'error') return PART_BYTES + utf8Length(result.message) + utf8Length(result.path ?? '');
+  let bytes = PART_BYTES;
+  for (const name of result.kind === 'getChildren' ? result.children : []) {
+    if (bytes > most) break;
+    bytes += 4 + utf8Length(name);
+  }
+  return bytes;
+}
+
+function readOne(tree: DataTree, op: SingleReadOp, session: SessionId, identities: readonly Identity[]): Answer {
   if (op.kind === 'getEphemerals') {
     return { zxid: tree.lastZxid, result: { kind: op.kind, paths: ephemeralsOf(tree, session, op.path) } };
   }

@@ -11,6 +11,7 @@ import {
   type Guard,
   MULTI_PARTS_MAX,
   type MultiOp,
+  type MultiReadOp,
   NO_SESSION,
   type Op,
   PATH_BYTES_MAX,
@@ -62,6 +63,7 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
     case 'check':
       return pathRefusal('check', op.path) ?? versionRefusal(op.path, op.expectedVersion);
     case 'multi':
+    case 'multiRead':
       return multiRefusal(op);
     case 'exists':
     case 'getData':
@@ -94,14 +96,14 @@ function aclRefusal({ path, acl = [] }: { readonly path: string; readonly acl?: 
 }
 
 /** As a whole. The form of a part is judged in its turn, for a part before it may fail first. */
-function multiRefusal({ parts }: MultiOp): Refusal | undefined {
+function multiRefusal({ kind, parts }: MultiOp | MultiReadOp): Refusal | undefined {
   if (parts.length > MULTI_PARTS_MAX) {
-    return bad(undefined, `Cannot do a multi of ${parts.length} parts: at most ${MULTI_PARTS_MAX} are legal`);
+    return bad(undefined, `Cannot do a ${kind} of ${parts.length} parts: at most ${MULTI_PARTS_MAX} are legal`);
   }
   let bytes = 0;
   for (const op of parts) bytes += PART_BYTES + utf8Length(op.path) + ('data' in op ? (op.data?.length ?? 0) : 0);
   if (bytes <= REQUEST_BYTES_MAX) return undefined;
-  return bad(undefined, `Cannot do a multi of ${bytes} bytes: at most ${REQUEST_BYTES_MAX} are legal`);
+  return bad(undefined, `Cannot do a ${kind} of ${bytes} bytes: at most ${REQUEST_BYTES_MAX} are legal`);
 }
 
 function modeRefusal({ path, mode, ttlMs, sequential }: Extract<Op, { kind: 'create' }>): Refusal | undefined {

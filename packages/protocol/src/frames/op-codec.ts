@@ -7,7 +7,16 @@ import type { AclEntry } from '../acl.ts';
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
-import { type CheckOp, type CreateMode, isReadKind, type MultiOp, type MultiPart, type Op } from '../op.ts';
+import {
+  type CheckOp,
+  type CreateMode,
+  isReadKind,
+  type MultiOp,
+  type MultiPart,
+  type MultiReadOp,
+  type Op,
+  type ReadPart,
+} from '../op.ts';
 import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
 import type { CallFault } from './frame.ts';
 import {
@@ -45,6 +54,7 @@ export const OP_FIELDS = {
   multi: 18,
   setAcl: 20,
   getAcl: 21,
+  multiRead: 33,
 } as const satisfies Record<Op['kind'], number>;
 
 /** CreateMode numbers. */
@@ -69,27 +79,44 @@ export const PART_FIELDS = { create: 1, delete: 2, setData: 3, check: 4 } as con
   number
 >;
 
-const PART_OF_TAG: ReadonlyMap<number, MultiPart['kind']> = new Map(
-  Object.entries(PART_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as MultiPart['kind']]),
-);
+/** Field number of each part of a multiRead in MultiReadPart, and of its result in MultiReadPartResult. */
+export const READ_PART_FIELDS = { exists: 1, getData: 2, getChildren: 3 } as const satisfies Record<
+  ReadPart['kind'],
+  number
+>;
+
+const PART_OF_TAG = byTag(PART_FIELDS);
+const READ_PART_OF_TAG = byTag(READ_PART_FIELDS);
+
+function byTag<K extends string>(fields: Readonly<Record<K, number>>): ReadonlyMap<number, K> {
+  const entries = Object.entries(fields) as [K, number][];
+  return new Map(entries.map(([kind, field]) => [(field << 3) | LENGTH, kind]));
+}
 
 /** Writes the request of `op` as a member of the oneof in Call. */
 export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void {
   const start = beginMessage(writer, OP_FIELDS[op.kind]);
-  if (op.kind === 'multi') for (const part of op.parts) writePart(writer, part);
-  else writeFields(writer, op, linearizable);
+  if (op.kind === 'multi') for (const part of op.parts) writePart(writer, PART_FIELDS[part.kind], part);
+  else if (op.kind === 'multiRead') {
+    for (const part of op.parts) writePart(writer, READ_PART_FIELDS[part.kind], part);
+    writeBool(writer, 2, linearizable);
+  } else writeFields(writer, op, linearizable);
   writer.endPart(start);
 }
 
-function writePart(writer: ByteWriter, part: MultiPart): void {
+function writePart(writer: ByteWriter, field: number, part: MultiPart | ReadPart): void {
   const outer = beginMessage(writer, 1);
-  const start = beginMessage(writer, PART_FIELDS[part.kind]);
+  const start = beginMessage(writer, field);
   writeFields(writer, part, false);
   writer.endPart(start);
   writer.endPart(outer);
 }
 
-function writeFields(writer: ByteWriter, op: Exclude<Op, MultiOp> | CheckOp, linearizable: boolean): void {
+function writeFields(
+  writer: ByteWriter,
+  op: Exclude<Op, MultiOp | MultiReadOp> | CheckOp,
+  linearizable: boolean,
+): void {
   switch (op.kind) {
     case 'create':
       writeString(writer, 1, op.path);
@@ -134,7 +161,7 @@ function writeFields(writer: ByteWriter, op: Exclude<Op, MultiOp> | CheckOp, lin
 }
 
 /** Operations whose request is some of these fields. */
-type FieldsKind = Exclude<Op['kind'], 'multi'> | 'check';
+type FieldsKind = Exclude<Op['kind'], 'multi' | 'multiRead'> | 'check';
 
 /** Every field that some request has; which of them count depends on the operation. */
 interface RequestFields {
@@ -150,34 +177,50 @@ interface RequestFields {
 
 /** Reads the request of the operation `kind`, whose tag has been read. Throws DecodeError. */
 export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFault; linearizable: boolean } {
-  if (kind === 'multi') return { op: readMulti(reader), linearizable: false };
+  if (kind === 'multi') {
+    const { parts, fault } = readParts<MultiPart>(reader, PART_OF_TAG);
+    return { op: fault ?? { kind, parts }, linearizable: false };
+  }
+  if (kind === 'multiRead') {
+    const { parts, fault, linearizable } = readParts<ReadPart>(reader, READ_PART_OF_TAG);
+    return { op: fault ?? { kind, parts }, linearizable };
+  }
   const fields = readFields(reader, kind);
   return { op: toOp(kind, fields), linearizable: fields.linearizable };
 }
 
-function readMulti(reader: ByteReader): MultiOp | CallFault {
+/** Reads a request of several parts. One part past the bound is kept, so that the whole is refused for it. */
+function readParts<P extends MultiPart | ReadPart>(
+  reader: ByteReader,
+  kindOfTag: ReadonlyMap<number, P['kind']>,
+): { readonly parts: readonly P[]; readonly fault: CallFault | undefined; readonly linearizable: boolean } {
   const end = readMessageEnd(reader);
-  const parts: MultiPart[] = [];
+  const parts: P[] = [];
   let fault: CallFault | undefined;
+  let linearizable = false;
   while (reader.offset < end) {
     const tag = readTag(reader);
-    if (tag !== ((1 << 3) | LENGTH)) skipField(reader, tag);
-    else {
-      const part = readPart(reader, parts.length);
+    if (tag === ((1 << 3) | LENGTH)) {
+      const part = readPart(reader, kindOfTag, parts.length);
       if (part.kind === 'fault') fault ??= part;
-      else if (parts.length <= MULTI_PARTS_MAX) parts.push(part);
-    }
+      else if (parts.length <= MULTI_PARTS_MAX) parts.push(part as P);
+    } else if (tag === ((2 << 3) | VARINT)) linearizable = readBool(reader);
+    else skipField(reader, tag);
   }
   checkMessageEnd(reader, end);
-  return fault ?? { kind: 'multi', parts };
+  return { parts, fault, linearizable };
 }
 
-function readPart(reader: ByteReader, index: number): MultiPart | CallFault {
+function readPart(
+  reader: ByteReader,
+  kindOfTag: ReadonlyMap<number, FieldsKind>,
+  index: number,
+): Op | CheckOp | CallFault {
   const end = readMessageEnd(reader);
-  let part: MultiPart | CallFault | undefined;
+  let part: Op | CheckOp | CallFault | undefined;
   while (reader.offset < end) {
     const tag = readTag(reader);
-    const kind = PART_OF_TAG.get(tag);
+    const kind = kindOfTag.get(tag);
     if (kind === undefined) skipField(reader, tag);
     else part = toOp(kind, readFields(reader, kind));
   }

@@ -83,6 +83,12 @@ const op: fc.Arbitrary<Op> = fc.oneof(
   }),
   fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const, 'getChildren' as const), path }),
   fc.record({ kind: fc.constantFrom('getAllChildrenNumber' as const, 'getEphemerals' as const), path }),
+  fc.record({
+    kind: fc.constant('multiRead' as const),
+    parts: fc.array(
+      fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const, 'getChildren' as const), path }),
+    ),
+  }),
   fc.record({ kind: fc.constant('sync' as const), path }),
   fc.constant({ kind: 'closeSession' as const }),
 );
@@ -101,7 +107,7 @@ const call: fc.Arbitrary<FrameCall> = fc
     },
     { requiredKeys: ['xid', 'timeoutMs', 'op', 'linearizable'] },
   )
-  .map((made) => ({ ...made, linearizable: made.linearizable && /^(exists|get)/.test(made.op.kind) }));
+  .map((made) => ({ ...made, linearizable: made.linearizable && /^(exists|get|multiRead)/.test(made.op.kind) }));
 
 const stat = fc.record({
   czxid: zxid,
@@ -138,7 +144,15 @@ const partResult = fc.oneof(
   fc.record({ kind: fc.constantFrom('delete' as const, 'check' as const) }),
 );
 
+const readPartResult = fc.oneof(
+  fc.record({ kind: fc.constant('exists' as const), stat }),
+  fc.record({ kind: fc.constant('getData' as const), data, stat }),
+  fc.record({ kind: fc.constant('getChildren' as const), children: fc.array(fc.string()), stat }),
+  failure,
+);
+
 const result = fc.oneof(
+  fc.record({ kind: fc.constant('multiRead' as const), results: fc.array(readPartResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('setAcl' as const), stat }),
   fc.record({ kind: fc.constant('getAcl' as const), acl, stat }),
   fc.record({ kind: fc.constant('multi' as const), results: fc.array(partResult, { maxLength: 4 }) }),

@@ -8,11 +8,11 @@ import { unreachable } from '../assert.ts';
 import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
-import type { Op, OpFailure, OpResult, PartResult } from '../op.ts';
+import type { Op, OpFailure, OpResult, PartResult, ReadPartResult } from '../op.ts';
 import type { Stat } from '../stat.ts';
 import { ZERO_ZXID, type Zxid } from '../zxid.ts';
 import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
-import { OP_FIELDS, PART_FIELDS } from './op-codec.ts';
+import { OP_FIELDS, PART_FIELDS, READ_PART_FIELDS } from './op-codec.ts';
 import { readStat, writeStat } from './stat-codec.ts';
 import {
   beginMessage,
@@ -36,6 +36,9 @@ import {
 
 /** Field number of the failure in Reply. */
 export const ERROR_FIELD = 3;
+
+/** Field number of the failure of one part in MultiReadPartResult. */
+const READ_PART_ERROR_FIELD = 4;
 
 const OUTCOME_NOT_APPLIED = 1;
 const OUTCOME_UNKNOWN = 2;
@@ -86,8 +89,23 @@ export function readErrorDetail(reader: ByteReader, end: number): { failure: OpF
 function writeSuccess(writer: ByteWriter, result: OpResult): void {
   const start = beginMessage(writer, OP_FIELDS[result.kind]);
   if (result.kind === 'multi') for (const part of result.results) writePartResult(writer, part);
+  else if (result.kind === 'multiRead') for (const part of result.results) writeReadPartResult(writer, part);
   else writeFields(writer, result);
   writer.endPart(start);
+}
+
+function writeReadPartResult(writer: ByteWriter, result: ReadPartResult): void {
+  const outer = beginMessage(writer, 1);
+  if (result.kind === 'error') {
+    const start = beginMessage(writer, READ_PART_ERROR_FIELD);
+    writeErrorDetail(writer, result, ZERO_ZXID);
+    writer.endPart(start);
+  } else {
+    const start = beginMessage(writer, READ_PART_FIELDS[result.kind]);
+    writeFields(writer, result);
+    writer.endPart(start);
+  }
+  writer.endPart(outer);
 }
 
 function writePartResult(writer: ByteWriter, result: PartResult): void {
@@ -98,7 +116,10 @@ function writePartResult(writer: ByteWriter, result: PartResult): void {
   writer.endPart(outer);
 }
 
-function writeFields(writer: ByteWriter, result: Exclude<OpResult, { kind: 'multi' }> | PartResult): void {
+function writeFields(
+  writer: ByteWriter,
+  result: Exclude<OpResult, { kind: 'multi' | 'multiRead' }> | PartResult,
+): void {
   switch (result.kind) {
     case 'create':
       writeString(writer, 1, result.path);
@@ -152,17 +173,18 @@ interface ResponseFields {
 
 /** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
 export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
-  if (kind === 'multi') return { kind, results: readPartResults(reader) };
+  if (kind === 'multi') return { kind, results: readPartResults(reader, readPartResult) };
+  if (kind === 'multiRead') return { kind, results: readPartResults(reader, readReadPartResult) };
   return toResult(kind, readFields(reader, kind));
 }
 
-function readPartResults(reader: ByteReader): readonly PartResult[] {
+function readPartResults<R>(reader: ByteReader, read: (reader: ByteReader) => R): readonly R[] {
   const end = readMessageEnd(reader);
-  const results: PartResult[] = [];
+  const results: R[] = [];
   while (reader.offset < end) {
     const tag = readTag(reader);
     if (tag !== ((1 << 3) | LENGTH)) skipField(reader, tag);
-    else if (results.length < MULTI_PARTS_MAX) results.push(readPartResult(reader));
+    else if (results.length < MULTI_PARTS_MAX) results.push(read(reader));
     else throw new DecodeError(`A multi response has more than ${MULTI_PARTS_MAX} results`);
   }
   checkMessageEnd(reader, end);
@@ -183,6 +205,27 @@ function readPartResult(reader: ByteReader): PartResult {
   checkMessageEnd(reader, end);
   if (result === undefined) throw new DecodeError('A part of a multi response has no result that is known here');
   return result;
+}
+
+function readReadPartResult(reader: ByteReader): ReadPartResult {
+  const end = readMessageEnd(reader);
+  let result: ReadPartResult | undefined;
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((READ_PART_FIELDS.exists << 3) | LENGTH)) result = readOne(reader, 'exists');
+    else if (tag === ((READ_PART_FIELDS.getData << 3) | LENGTH)) result = readOne(reader, 'getData');
+    else if (tag === ((READ_PART_FIELDS.getChildren << 3) | LENGTH)) result = readOne(reader, 'getChildren');
+    else if (tag === ((READ_PART_ERROR_FIELD << 3) | LENGTH)) {
+      result = readErrorDetail(reader, readMessageEnd(reader)).failure;
+    } else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  if (result === undefined) throw new DecodeError('A part of a multiRead response has no result that is known here');
+  return result;
+}
+
+function readOne(reader: ByteReader, kind: 'exists' | 'getData' | 'getChildren'): ReadPartResult {
+  return toResult(kind, readFields(reader, kind)) as ReadPartResult;
 }
 
 function emptyResult<K extends 'delete' | 'check'>(kind: K, reader: ByteReader): { readonly kind: K } {
@@ -221,7 +264,7 @@ function toSetDataResult(fields: ResponseFields): Extract<PartResult, { kind: 's
   return { kind: 'setData', stat: statOf('setData', fields) };
 }
 
-function toResult(kind: Exclude<Op['kind'], 'multi'>, fields: ResponseFields): OpResult | OpFailure {
+function toResult(kind: Exclude<Op['kind'], 'multi' | 'multiRead'>, fields: ResponseFields): OpResult | OpFailure {
   switch (kind) {
     case 'create':
       return toCreateResult(fields);

@@ -71,6 +71,22 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
     { kind: 'getAllChildrenNumber', path: '/' },
   ],
   ['Sync', { path: '/' }, 'sync', { kind: 'sync', path: '/' }],
+  [
+    'MultiRead',
+    {
+      parts: [{ exists: { path: '/a' } }, { getData: { path: '/b' } }, { getChildren: { path: '/' } }],
+      linearizable: true,
+    },
+    'multiRead',
+    {
+      kind: 'multiRead',
+      parts: [
+        { kind: 'exists', path: '/a' },
+        { kind: 'getData', path: '/b' },
+        { kind: 'getChildren', path: '/' },
+      ],
+    },
+  ],
 ];
 
 const stat = {
@@ -156,6 +172,29 @@ describe('unary responses', () => {
       ...('total' in result ? { total: seen.total } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
+  });
+
+  it('hold what several reads came to, each by itself', () => {
+    const failed = { kind: 'error', code: 'NO_NODE', path: '/c', message: 'Gone' } as const;
+    const results = [
+      { kind: 'exists', stat },
+      { kind: 'getData', data: undefined, stat },
+      { kind: 'getData', data, stat },
+      { kind: 'getChildren', children: ['a'], stat },
+      failed,
+    ] as const;
+    const answer: Answer = { zxid: toZxid(3n), result: { kind: 'multiRead', results } };
+    const definition = znodes['MultiRead']!;
+    const bytes = definition.responseSerialize(toUnaryResponse('multiRead', answer));
+    const seen = definition.responseDeserialize(bytes) as { readonly results: readonly object[] };
+    const writer = new ByteWriter();
+    writeReply(writer, 1, 'multiRead', answer);
+    const framed = attach.responseDeserialize(Buffer.from(writer.finish())) as {
+      readonly replies: readonly [{ readonly multiRead: { readonly results: readonly object[] } }];
+    };
+    expect(seen.results).toEqual(framed.replies[0].multiRead.results);
+    expect(seen.results[4]).toMatchObject({ error: { code: 'ERROR_CODE_NO_NODE', path: '/c', zookeeperCode: -101 } });
+    expect(seen.results[1]).not.toHaveProperty('getData.data');
   });
 
   it('answer Exists of an absent znode without a stat, and everything else as a failure', () => {

@@ -4,7 +4,7 @@
  * Knows no grpc-js: what a server must put into a status and its metadata is given as plain data.
  */
 import { unreachable } from '../assert.ts';
-import { ERRORS } from '../errors.ts';
+import { ERRORS, isOutcomeKnown } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
 import type {
@@ -16,7 +16,9 @@ import type {
   OpFailure,
   OpResult,
   PartResult,
-  ReadOp,
+  ReadPart,
+  ReadPartResult,
+  SingleReadOp,
   SingleWriteOp,
 } from '../op.ts';
 import { type SessionId, toSessionId } from '../session-id.ts';
@@ -26,9 +28,13 @@ import type {
   WireCreateRequest,
   WireDeleteRequest,
   WireEphemeralsRequest,
+  WireErrorDetail,
   WireGuard,
   WireMultiPart,
   WireMultiPartResult,
+  WireMultiReadPart,
+  WireMultiReadPartResult,
+  WireMultiReadRequest,
   WireMultiRequest,
   WireReadRequest,
   WireSession,
@@ -85,6 +91,12 @@ export const ZNODE_CALLS = {
   SetAcl: (request: WireSetAclRequest): UnaryCall => writeCall(toSetAcl(request), request),
   GetAcl: (request: WireReadRequest): UnaryCall => readCall('getAcl', request),
   Multi: (request: WireMultiRequest): UnaryCall => writeCall(toMulti(request), request),
+  MultiRead: (request: WireMultiReadRequest): UnaryCall => ({
+    op: toMultiRead(request),
+    linearizable: request.linearizable,
+    session: undefined,
+    guards: NO_GUARDS,
+  }),
 } as const;
 
 /** Name of a method of ZnodeService. */
@@ -178,10 +190,30 @@ function toPart(wire: WireMultiPart, index: number): MultiPart | CallFault {
   if (wire.delete) return toDelete(wire.delete);
   if (wire.setData) return toSetData(wire.setData);
   if (wire.check) return { kind: 'check', path: wire.check.path, expectedVersion: wire.check.expectedVersion };
+  return unknownPart(index);
+}
+
+function toMultiRead({ parts: wanted }: WireMultiReadRequest): Op | CallFault {
+  const parts: ReadPart[] = [];
+  for (const [index, wire] of wanted.entries()) {
+    const part = toReadPart(wire);
+    if (part === undefined) return unknownPart(index);
+    parts.push(part);
+  }
+  return { kind: 'multiRead', parts };
+}
+
+function toReadPart({ exists, getData, getChildren }: WireMultiReadPart): ReadPart | undefined {
+  if (exists) return { kind: 'exists', path: exists.path };
+  if (getData) return { kind: 'getData', path: getData.path };
+  return getChildren ? { kind: 'getChildren', path: getChildren.path } : undefined;
+}
+
+function unknownPart(index: number): CallFault {
   return { kind: 'fault', code: 'UNIMPLEMENTED', message: `Part ${index} is nothing that is known here` };
 }
 
-function readCall(kind: Exclude<ReadOp['kind'], 'getEphemerals'>, request: WireReadRequest): UnaryCall {
+function readCall(kind: Exclude<SingleReadOp['kind'], 'getEphemerals'>, request: WireReadRequest): UnaryCall {
   return {
     op: { kind, path: request.path },
     linearizable: request.linearizable,
@@ -227,6 +259,35 @@ function toPartResult(result: PartResult): WireMultiPartResult {
   }
 }
 
+function toReadPartResult(result: ReadPartResult): WireMultiReadPartResult {
+  switch (result.kind) {
+    case 'exists':
+      return { exists: { stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
+    case 'getData': {
+      const stat = toWireStat(result.stat);
+      return { getData: { ...(result.data && { data: result.data }), stat, zxid: ZERO_ZXID } };
+    }
+    case 'getChildren':
+      return { getChildren: { children: result.children, stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
+    case 'error':
+      return { error: toWireError(result) };
+    default:
+      return unreachable(result);
+  }
+}
+
+function toWireError({ code, path, message }: OpFailure): WireErrorDetail {
+  const outcome = isOutcomeKnown(code) ? 'OUTCOME_NOT_APPLIED' : 'OUTCOME_UNKNOWN';
+  const detail = {
+    code: `ERROR_CODE_${code}`,
+    zookeeperCode: ERRORS[code].zookeeper,
+    message,
+    outcome,
+    zxid: ZERO_ZXID,
+  };
+  return path === undefined ? detail : { ...detail, path };
+}
+
 function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
   switch (result.kind) {
     case 'create':
@@ -249,6 +310,8 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
       return { total: result.total, zxid };
     case 'multi':
       return { results: result.results.map(toPartResult), zxid };
+    case 'multiRead':
+      return { results: result.results.map(toReadPartResult), zxid };
     case 'sync':
       return { path: result.path, zxid };
     case 'delete':

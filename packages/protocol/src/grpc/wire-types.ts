@@ -97,6 +97,35 @@ export interface WireMultiPartResult {
   readonly check?: object;
 }
 
+/** One field at most is there. */
+export interface WireMultiReadPart {
+  readonly exists?: WireReadRequest | null;
+  readonly getData?: WireReadRequest | null;
+  readonly getChildren?: WireReadRequest | null;
+}
+
+export interface WireMultiReadRequest {
+  readonly parts: readonly WireMultiReadPart[];
+  readonly linearizable: boolean;
+}
+
+export interface WireErrorDetail {
+  readonly code: string;
+  readonly zookeeperCode: number;
+  readonly path?: string;
+  readonly message: string;
+  readonly outcome: string;
+  readonly zxid: bigint;
+}
+
+/** One field at most is there. */
+export interface WireMultiReadPartResult {
+  readonly exists?: { readonly stat: WireStat; readonly zxid: bigint };
+  readonly getData?: { readonly data?: Uint8Array; readonly stat: WireStat; readonly zxid: bigint };
+  readonly getChildren?: { readonly children: readonly string[]; readonly stat: WireStat; readonly zxid: bigint };
+  readonly error?: WireErrorDetail;
+}
+
 /** ExistsRequest, GetDataRequest, GetChildrenRequest. */
 export interface WireReadRequest {
   readonly path: string;
@@ -121,7 +150,7 @@ export interface WireZnodeResponse {
   readonly paths?: readonly string[];
   readonly total?: number;
   readonly stat?: WireStat | null;
-  readonly results?: readonly WireMultiPartResult[];
+  readonly results?: readonly (WireMultiPartResult | WireMultiReadPartResult)[];
   readonly acl?: readonly WireAclEntry[];
   readonly zxid: bigint;
 }

@@ -4,7 +4,15 @@
  * refused had to be refused there, for that reason. Judged by a second, slow implementation of the tree.
  * Not verified: answers about reasons outside the tree (sessions, limits, unavailability).
  */
-import { formatZxid, isReadKind, type OpResult, type ReadOp, type Stat, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import {
+  formatZxid,
+  isReadKind,
+  type OpResult,
+  type SingleReadOp,
+  type Stat,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { TreeModel } from '../tree-model.ts';
@@ -138,6 +146,6 @@ function answersByZxid(ledger: Ledger): Map<Zxid, CallRecord[]> {
 }
 
 /** True for reads of one znode. */
-function isZnodeRead(op: { readonly kind: string }): op is Exclude<ReadOp, { kind: 'getEphemerals' }> {
-  return isReadKind(op.kind) && op.kind !== 'getEphemerals';
+function isZnodeRead(op: { readonly kind: string }): op is Exclude<SingleReadOp, { kind: 'getEphemerals' }> {
+  return isReadKind(op.kind) && op.kind !== 'getEphemerals' && op.kind !== 'multiRead';
 }

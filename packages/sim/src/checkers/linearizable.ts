@@ -24,8 +24,8 @@ export class LinearizableChecker implements Checker {
 /** The call as its client knows it; nothing for calls about sessions that are no operations. */
 function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: CallRecord): HistoryCall | [] {
   const { op, session, attachment, sid, callId, linearizable } = call;
-  // The workload has no multi: it would be of several znodes, and the checker takes each by itself.
-  if (isSessionOp(op) || op.kind === 'multi') return [];
+  // What is of several znodes is not in the workload: the checker takes each by itself.
+  if (isSessionOp(op) || 'parts' in op) return [];
   return {
     process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
     session,
@@ -35,7 +35,7 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
     linearizable,
     invokedAt: calledAt,
     returnedAt: answer === undefined ? undefined : answeredAt,
-    result: answer?.result.kind === 'multi' ? undefined : answer?.result,
+    result: answer === undefined || 'results' in answer.result ? undefined : answer.result,
     ...(answer === undefined || isRepeated ? {} : { zxid: answer.zxid }),
   };
 }

@@ -1,8 +1,8 @@
 /** Short ways to write histories of clients by hand, for the tests of the linearizability checker. */
-import type { Op as AnyOp, ErrorCode, MultiOp } from '@quorate/protocol';
+import type { ErrorCode } from '@quorate/protocol';
 import type { HistoryCall, SeenResult } from './history.ts';
 
-type Op = Exclude<AnyOp, MultiOp>;
+type Op = HistoryCall['op'];
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 

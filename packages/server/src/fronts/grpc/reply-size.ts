@@ -25,9 +25,11 @@ export function sized(answer: Answer): SizedAnswer {
 }
 
 /** Exact but for the overhead, of which a little is left. */
-function replyBytes({ result }: Answer): number {
+function replyBytes({ result }: Pick<Answer, 'result'>): number {
   if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
   let bytes = REPLY_OVERHEAD_BYTES;
+  // What may be read at once is bounded where it is read.
+  if (result.kind === 'multiRead') for (const part of result.results) bytes += replyBytes({ result: part });
   for (const name of listOf(result) ?? []) bytes += fieldBytes(name);
   return bytes;
 }

@@ -1,0 +1,65 @@
+/** Calls that do several things at once, by the client against three real members in this process. */
+import { type Client, connect, type ReadResult, type Znode } from '@quorate/client';
+import { TestEnsemble } from '@quorate/server/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let ensemble: TestEnsemble;
+
+beforeAll(async () => {
+  ensemble = await TestEnsemble.start({ size: 3 });
+});
+
+afterAll(async () => {
+  await ensemble.stop();
+});
+
+const clientOf = (index: number, credential?: string) => {
+  const auth = credential === undefined ? [] : [{ scheme: 'digest', credential }];
+  return connect(ensemble.servers[index] ?? '', { auth, timeoutMs: 20_000 });
+};
+
+function nodeOf(result: ReadResult | undefined): Znode {
+  if (result?.error !== undefined || result?.op !== 'get') throw new Error('The read failed', { cause: result });
+  return result.node;
+}
+
+describe('several reads', () => {
+  it('show one moment, at every member, while others write', async () => {
+    await using writer = await clientOf(0);
+    await writer.create('/pair', 'x');
+    await Promise.all(['a', 'b'].map((name) => writer.create(`/pair/${name}`, '0')));
+    const readers: Client[] = await Promise.all([0, 1, 2].map((index) => clientOf(index)));
+    let isOver = false;
+    const writing = (async () => {
+      for (let i = 1; i <= 100; i++) {
+        await writer.transaction().set('/pair/a', String(i)).set('/pair/b', String(i)).commit();
+      }
+      isOver = true;
+    })();
+    const reads = [
+      { op: 'get', path: '/pair/a' },
+      { op: 'get', path: '/pair/b' },
+      { op: 'children', path: '/pair' },
+    ] as const;
+    for (const reader of readers) await reader.sync();
+    const seen = await Promise.all(
+      readers.map(async (reader) => {
+        const values = new Set<string>();
+        do {
+          const [a, b, children] = await reader.readAll(reads);
+          const [first, second] = [nodeOf(a), nodeOf(b)];
+          expect(first.text()).toBe(second.text());
+          expect(first.stat.mzxid === second.stat.mzxid || first.text() === '0').toBe(true);
+          expect(children).toMatchObject({ children: ['a', 'b'] });
+          values.add(first.text());
+        } while (!isOver);
+        return values;
+      }),
+    );
+    await writing;
+    for (const values of seen) expect(values.size).toBeGreaterThan(0);
+    const [last] = await readers[1]!.readAll(reads, { consistency: 'linearizable' });
+    expect(last).toMatchObject({ node: { stat: { version: 100 } } });
+    for (const reader of readers) await reader.close();
+  });
+});
