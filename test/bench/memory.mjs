@@ -39,7 +39,7 @@ const COLLECT = ['--expose-gc', '--import', 'data:text/javascript,setInterval(()
 /** Starts a member on a folder; says how long it took until it served. */
 async function start(directory, port, options = []) {
   const args = ['--sid', '1', '--data-dir', directory, '--cluster-id', clusterId, '--bind', '127.0.0.1'];
-  const ports = ['--grpc-port', String(port), '--admin-port', String(port + 1)];
+  const ports = ['--zookeeper-port', '0', '--grpc-port', String(port), '--admin-port', String(port + 1)];
   const more = ['--session-timeout-max-ms', String(SESSION_MS), '--log-level', 'warn'];
   const begun = performance.now();
   const child = spawn(process.execPath, [...options, bin, 'serve', ...args, ...ports, ...more], { stdio: 'inherit' });

@@ -91,6 +91,8 @@ async function start(member) {
   const ports = [
     '--grpc-port',
     String(basePort + member.sid),
+    '--zookeeper-port',
+    '0',
     '--admin-port',
     String(basePort + 20 + member.sid),
     '--bind',

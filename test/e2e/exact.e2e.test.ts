@@ -44,7 +44,7 @@ const EVENTS = {
 async function serve(): Promise<void> {
   output = '';
   const identity = ['--data-dir', dataDir, '--cluster-id', 'old', '--sid', String(SID)];
-  const listening = ['--grpc-port', '0', '--peer-port', '0', '--admin-port', '0'];
+  const listening = ['--zookeeper-port', '0', '--grpc-port', '0', '--peer-port', '0', '--admin-port', '0'];
   member = spawn(process.execPath, [BIN, 'serve', ...identity, ...listening], { stdio: ['ignore', 'pipe', 'pipe'] });
   member.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   member.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));

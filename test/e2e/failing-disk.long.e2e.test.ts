@@ -217,7 +217,12 @@ describe('a disk that hangs while a member starts', () => {
     using disk = new FaultyDisk(folder);
     disk.set({ op: 'sync', what: heldMs, times: 1, part: 'data/log/' });
     const [grpc, admin] = await freePorts(2);
-    const flags = [`--data-dir=${join(folder, 'data')}`, `--grpc-port=${grpc}`, `--admin-port=${admin}`];
+    const flags = [
+      '--zookeeper-port=0',
+      `--data-dir=${join(folder, 'data')}`,
+      `--grpc-port=${grpc}`,
+      `--admin-port=${admin}`,
+    ];
     await using command = new Command(['serve', ...flags], disk.environment());
     await until('it to be alive', () =>
       fetch(`http://127.0.0.1:${admin}/livez`).then(

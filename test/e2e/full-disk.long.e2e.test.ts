@@ -188,7 +188,7 @@ describe('C056: a full disk', () => {
 
 /** Runs a single member to its end; `stop`: ends it with SIGTERM as soon as it listens. */
 async function serve(dataDir: string, stop: boolean): Promise<{ code: number | null; errors: string }> {
-  const ports = ['--grpc-port', '0', '--admin-port', '0'];
+  const ports = ['--zookeeper-port', '0', '--grpc-port', '0', '--admin-port', '0'];
   const child = spawn(process.execPath, [BIN, 'serve', '--data-dir', dataDir, ...ports], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

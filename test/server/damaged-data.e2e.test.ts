@@ -62,7 +62,14 @@ it('C058: a member with damaged data sets it aside, says so, and copies that of 
 it('C058: the only voter refuses to start with damaged data, and leaves it where it is', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'quorate-single-'));
   cleanups.push(() => rm(directory, { recursive: true, force: true }));
-  const config = configOf({ bind: '127.0.0.1', adminPort: 0, grpcPort: 0, logLevel: 'silent', dataDir: directory });
+  const config = configOf({
+    bind: '127.0.0.1',
+    adminPort: 0,
+    zookeeperPort: 0,
+    grpcPort: 0,
+    logLevel: 'silent',
+    dataDir: directory,
+  });
   const member = await startMember(config);
   await member.ready;
   const client = await connect([`127.0.0.1:${member.ports.grpc}`]);

@@ -160,6 +160,7 @@ describe('mistakes', () => {
       'serve',
       `--data-dir=${folder}-other`,
       `--grpc-port=${base + 101}`,
+      '--zookeeper-port=0',
       '--admin-port=0',
     ]);
     await vi.waitFor(() => expect(other.stderr).toContain('listens'), { timeout: 20_000 });

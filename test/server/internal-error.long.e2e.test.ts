@@ -15,7 +15,13 @@ it.each(['order', 'prepare', 'propose', 'append', 'commit', 'apply', 'answer', '
     const folder = mkdtempSync(join(tmpdir(), 'quorate-broken-'));
     try {
       const [grpc = 0] = await freePorts(1);
-      const args = ['serve', `--data-dir=${join(folder, 'data')}`, `--grpc-port=${grpc}`, '--admin-port=0'];
+      const args = [
+        'serve',
+        `--data-dir=${join(folder, 'data')}`,
+        `--grpc-port=${grpc}`,
+        '--zookeeper-port=0',
+        '--admin-port=0',
+      ];
       const environment = { NODE_OPTIONS: `--import=${BREAKS}`, BREAK_AT: stage };
       await using command = new Command(args, environment);
       await vi.waitFor(() => expect(command.stdout).toContain('"role":"leading"'), { timeout: 20_000 });

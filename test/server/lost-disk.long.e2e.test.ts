@@ -44,7 +44,12 @@ function start(sids: readonly number[], ...more: readonly string[]): void {
   const ensemble = SIDS.map((sid) => `${sid}=127.0.0.1:${portOf(sid, 0)};127.0.0.1:${portOf(sid, 1)}`).join(',');
   for (const sid of sids) {
     const own = [`--sid=${sid}`, `--data-dir=${join(folder, String(sid))}`, `--ensemble=${ensemble}`];
-    const listening = ['--bind=127.0.0.1', `--grpc-port=${portOf(sid, 1)}`, `--admin-port=${portOf(sid, 2)}`];
+    const listening = [
+      '--bind=127.0.0.1',
+      '--zookeeper-port=0',
+      `--grpc-port=${portOf(sid, 1)}`,
+      `--admin-port=${portOf(sid, 2)}`,
+    ];
     running.set(sid, new Command(['serve', ...own, ...listening, ...SHORT, ...more]));
   }
 }

@@ -21,6 +21,7 @@ const serve = (data: string, port: number): string[] => [
   'serve',
   `--data-dir=${join(folder, data)}`,
   `--grpc-port=${port}`,
+  '--zookeeper-port=0',
   '--admin-port=0',
 ];
 

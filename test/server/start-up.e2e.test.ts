@@ -18,7 +18,13 @@ afterEach(() => {
 
 async function flags(more: Readonly<Record<string, string | number>> = {}): Promise<string[]> {
   const [grpc, admin] = await freePorts(2);
-  const all = { 'data-dir': join(folder, 'data'), 'grpc-port': grpc, 'admin-port': admin, ...more };
+  const all = {
+    'data-dir': join(folder, 'data'),
+    'zookeeper-port': 0,
+    'grpc-port': grpc,
+    'admin-port': admin,
+    ...more,
+  };
   return ['serve', ...Object.entries(all).map(([name, value]) => `--${name}=${value}`)];
 }
 

@@ -48,6 +48,12 @@ export class ByteWriter {
     return this.u32(value);
   }
 
+  /** Replaces four bytes that were written: a length that is known only after what it counts. */
+  u32At(offset: number, value: number): this {
+    this.#view.setUint32(offset, value);
+    return this;
+  }
+
   /** 8 bytes; signed and unsigned values have the same bytes. */
   u64(value: bigint): this {
     this.#reserve(8);

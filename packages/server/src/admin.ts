@@ -5,7 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { formatZxid } from '@quorate/protocol';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
-import { listenOn } from './grpc-listener.ts';
+import { listenOn } from './socket-acceptor.ts';
 
 /** What is asked of the member. */
 export interface AdminSource {

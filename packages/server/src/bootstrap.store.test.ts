@@ -19,7 +19,7 @@ afterEach(async () => {
 /** What a member with that switch warns of, from its start until it serves. */
 async function warnings(bootstrap: boolean): Promise<readonly string[]> {
   const lines: string[] = [];
-  const ports = { grpcPort: 0, peerPort: 0, adminPort: 0 };
+  const ports = { zookeeperPort: 0, grpcPort: 0, peerPort: 0, adminPort: 0 };
   const member = await startMember(configOf({ dataDir: folder, bootstrap, ...ports }), {
     writeLog: (line) => lines.push(line),
   });

@@ -9,8 +9,10 @@ import type { ClusterStatus } from '@quorate/protocol/grpc';
 import { AdminHttp } from './admin.ts';
 import type { Ports, ServerConfig } from './config/index.ts';
 import { Driver } from './driver.ts';
+import type { CoreAccess } from './fronts/core-access.ts';
 import { GrpcFront } from './fronts/grpc/front.ts';
-import { identitiesOf } from './fronts/identities.ts';
+import { digestIdentities, identitiesOf } from './fronts/identities.ts';
+import { ZooKeeperFront } from './fronts/zookeeper/front.ts';
 import { createLog, type Log } from './logging.ts';
 import { memberInfosOf } from './member-config.ts';
 import { MemberDisk } from './member-disk.ts';
@@ -78,6 +80,7 @@ export class Member {
   readonly #driver: Driver;
   #links: Links | undefined;
   #front: GrpcFront | undefined;
+  #zooKeeper: ZooKeeperFront | undefined;
   #admin: AdminHttp | undefined;
   readonly #disk: MemberDisk;
   #state: 'starting' | 'running' | 'stopping' | 'stopped' = 'starting';
@@ -142,9 +145,8 @@ export class Member {
 
   /** The ports in use: real ones where the configuration has 0. */
   get ports(): Ports {
-    const { zookeeper } = this.config.ports;
     return {
-      zookeeper,
+      zookeeper: this.#zooKeeper?.port ?? this.config.ports.zookeeper,
       grpc: this.#front?.port ?? this.config.ports.grpc,
       peer: this.#links?.port ?? this.config.ports.peer,
       admin: this.#admin?.port ?? this.config.ports.admin,
@@ -208,14 +210,24 @@ export class Member {
       linkDown: (sid, link) => this.#driver.post({ kind: 'linkDown', sid, link }),
       peerMessage: (sid, link, message) => this.#driver.post({ kind: 'peerMessage', sid, link, message }),
     });
+    this.#front = await GrpcFront.open(config, this.#log.child('grpc'), this.#access(this.#log.child('grpc')));
+    const zooKeeperLog = this.#log.child('zookeeper');
+    this.#zooKeeper = await ZooKeeperFront.open(config, zooKeeperLog, this.#access(zooKeeperLog));
+    this.#admin = await AdminHttp.open({ status: () => this.status() }, config.adminBind, config.ports.admin);
+  }
+
+  /** What a front sees of this member. */
+  #access(log: Log): CoreAccess {
     const driver = this.#driver;
-    this.#front = await GrpcFront.open(config, this.#log.child('grpc'), {
+    const { config } = this;
+    return {
       sid: config.sid,
-      log: this.#log.child('grpc'),
+      log,
       calls: driver.calls,
       feeds: driver.feeds,
       streamCallsMax: config.serverLimits.streamCallsMax,
       identitiesOf: (peer, credentials) => identitiesOf(peer, credentials, config.superDigest),
+      digestIdentities: (text) => digestIdentities(text, config.superDigest),
       refusal: () => this.#refusal(),
       post: (event) => driver.post(event),
       attach: (attachment) => driver.attach(attachment),
@@ -224,8 +236,7 @@ export class Member {
       appliedZxid: () => this.#appliedZxid(),
       status: () => this.status(),
       sessions: () => driver.sessions,
-    });
-    this.#admin = await AdminHttp.open({ status: () => this.status() }, config.adminBind, config.ports.admin);
+    };
   }
 
   /** Takes a core that was made from the disk into service. */
@@ -353,20 +364,23 @@ export class Member {
 
   /** Waits until nothing is in flight, then until clients have read the last word. */
   async #finish(): Promise<void> {
-    const front = this.#front;
+    const fronts = [this.#front, this.#zooKeeper];
     const stopped = deferred();
     this.#coreStopped = stopped.resolve;
     this.#driver.post({ kind: 'stop' });
     await stopped.promise;
     this.#driver.closeAttachments('UNAVAILABLE', 'The member is stopping; the session goes on at another member');
-    front?.drain(LAST_WORD_MS);
+    this.#front?.drain(LAST_WORD_MS);
+    this.#zooKeeper?.close();
     const endMs = performance.now() + LAST_WORD_MS;
-    while (front !== undefined && front.connections > 0 && performance.now() < endMs) await timeout(10).over;
+    const isAnyConnected = (): boolean => fronts.some((front) => front !== undefined && front.connections > 0);
+    while (isAnyConnected() && performance.now() < endMs) await timeout(10).over;
   }
 
   async #close(): Promise<void> {
     clearInterval(this.#healthTimer);
     this.#front?.destroy();
+    this.#zooKeeper?.destroy();
     this.#admin?.close();
     await this.#links?.stop();
     await this.#disk.close();

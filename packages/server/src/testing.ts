@@ -162,6 +162,7 @@ export class TestEnsemble implements AsyncDisposable {
     const { address, directory } = place;
     const config = configOf({
       bind: '127.0.0.1',
+      zookeeperPort: 0,
       adminPort: 0,
       logLevel: this.#options.writeLog === undefined ? 'silent' : 'info',
       clusterId: 'test',

@@ -3,9 +3,10 @@ import { createServer } from 'node:net';
 import { isAlive, readEnsembleFile } from './ensemble-file.ts';
 import { EnsembleError, type PlannedMember } from './ensemble-plan.ts';
 
-/** Rejects with EnsembleError that names the first taken port and what to do. The ZooKeeper port is not listened on yet. */
+/** Rejects with EnsembleError that names the first taken port and what to do. */
 export async function checkPortsFree(members: readonly PlannedMember[]): Promise<void> {
-  const wanted = members.flatMap(({ sid, ports: { grpc, peer, admin } }) => [
+  const wanted = members.flatMap(({ sid, ports: { zookeeper, grpc, peer, admin } }) => [
+    { sid, name: 'ZooKeeper', port: zookeeper },
     { sid, name: 'gRPC', port: grpc },
     { sid, name: 'peer', port: peer },
     { sid, name: 'admin', port: admin },

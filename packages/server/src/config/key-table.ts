@@ -74,7 +74,7 @@ export const KEYS = {
   }),
   zookeeperPort: integer({
     group: 'Addresses',
-    help: 'Port of the ZooKeeper protocol; reserved, nothing listens on it yet',
+    help: 'Port for ZooKeeper clients; 0 takes a free one',
     default: 2181,
     ...port,
   }),

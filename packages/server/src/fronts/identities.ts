@@ -45,8 +45,13 @@ function proved({ scheme, proof }: Credential, superDigest: string | undefined):
     throw new CredentialError(`Credentials of scheme ${JSON.stringify(scheme)} are not taken here`);
   const text = new TextDecoder().decode(proof);
   if (text.indexOf(':') < 1) throw new CredentialError('Credentials of scheme digest are user:password');
-  const id = digestId(text);
-  const own = { scheme, id };
+  return digestIdentities(text, superDigest);
+}
+
+/** What digest credentials prove: any text is somebody, and one may be the super user. */
+export function digestIdentities(userAndPassword: string, superDigest: string | undefined): readonly Identity[] {
+  const id = digestId(userAndPassword);
+  const own = { scheme: 'digest', id };
   return superDigest !== undefined && isSame(id, superDigest) ? [own, { scheme: 'super', id: '' }] : [own];
 }
 

@@ -25,10 +25,10 @@ import {
 } from '@quorate/protocol/frames';
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
+import { type CoreAccess, deadlineAfter } from '../core-access.ts';
 import { CredentialError } from '../identities.ts';
-import { type CoreAccess, deadlineAfter } from './core-access.ts';
+import { newToken } from '../session-token.ts';
 import { ReplyQueue } from './reply-queue.ts';
-import { newToken } from './session-service.ts';
 import { StreamWatches } from './stream-watches.ts';
 
 /** A stream that has not said hello by then is ended, ms. */

@@ -6,7 +6,7 @@ import {
   type WireMoveLeaderResponse,
   type WireStatusResponse,
 } from '@quorate/protocol/grpc';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
 import { sessionAdminHandlers } from './session-admin.ts';
 import { deadlineOf, failWith, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 

@@ -36,6 +36,7 @@ export class Standalone implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'quorate-front-'));
     const config = configOf({
       dataDir: join(folder, 'data'),
+      zookeeperPort: 0,
       grpcPort: 0,
       adminPort: 0,
       logLevel: 'silent',

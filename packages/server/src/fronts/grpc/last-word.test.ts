@@ -12,8 +12,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import { Calls } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
+import type { CoreAccess } from '../core-access.ts';
 import { attachHandler } from './attach.ts';
-import type { CoreAccess } from './core-access.ts';
 
 const OK: Answer = { zxid: ZERO_ZXID, result: { kind: 'delete' } };
 const GO: Answer = {

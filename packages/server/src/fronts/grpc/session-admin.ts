@@ -11,7 +11,7 @@ import type {
   WireListSessionsResponse,
   WireSessionDetails,
 } from '@quorate/protocol/grpc';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
 import { deadlineOf, failWith, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 
 /** Most paths of ephemerals that are shown of one session. */

@@ -1,7 +1,6 @@
 /** SessionService without its stream: Open, KeepAlive and Close, for clients that make a call now and then. */
-import { randomBytes } from 'node:crypto';
 import type { sendUnaryData, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { type Answer, SESSION_TOKEN_BYTES, type Zxid } from '@quorate/protocol';
+import type { Answer, Zxid } from '@quorate/protocol';
 import {
   type SessionProof,
   toSessionProof,
@@ -11,7 +10,8 @@ import {
   type WireOpenResponse,
   type WireSessionRequest,
 } from '@quorate/protocol/grpc';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
+import { newToken } from '../session-token.ts';
 import { deadlineOf, failWith, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 
 /** The handlers, by method name; `Attach` is in attach.ts. */
@@ -81,11 +81,6 @@ function closeHandler(core: CoreAccess): UnaryHandler<WireSessionRequest, WireCl
       },
     });
   };
-}
-
-/** A session's secret, known to the client and the ensemble only. */
-export function newToken(): Uint8Array {
-  return Uint8Array.from(randomBytes(SESSION_TOKEN_BYTES));
 }
 
 function proofOf(request: WireSessionRequest, callback: sendUnaryData<never>, zxid: Zxid): SessionProof | undefined {

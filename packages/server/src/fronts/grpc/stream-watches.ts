@@ -5,7 +5,7 @@
 import { ByteWriter, type Identity, type WatchCommand, type WatchPiece, type WatchSpec } from '@quorate/protocol';
 import { writeWatchEnded, writeWatchNews } from '@quorate/protocol/frames';
 import type { FeedEnd, FeedReader } from '../../feed-readers.ts';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
 
 /** Watches of a stream at a time; past it a new one is ended at once, THROTTLED. */
 const WATCHES_MAX = 1_024;

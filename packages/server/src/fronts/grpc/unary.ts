@@ -7,8 +7,8 @@ import type { Identity, OpFailure, Zxid } from '@quorate/protocol';
 import { type Credential, ERROR_DETAIL_KEY } from '@quorate/protocol/frames';
 import { asBuffer, toUnaryFailure, type UnaryFailure } from '@quorate/protocol/grpc';
 import type { Caller } from '../../calls.ts';
+import { type CoreAccess, deadlineAfter } from '../core-access.ts';
 import { CredentialError } from '../identities.ts';
-import { type CoreAccess, deadlineAfter } from './core-access.ts';
 
 /** The core answers this much before the caller's own deadline, so that its reason arrives; at most a tenth of the time. */
 const ANSWER_AHEAD_MS = 100;

@@ -7,7 +7,7 @@ import { ByteWriter, type WatchPiece, type WatchSpec } from '@quorate/protocol';
 import { ERROR_DETAIL_KEY, writeWatchPiece } from '@quorate/protocol/frames';
 import { asBuffer, toUnaryFailure } from '@quorate/protocol/grpc';
 import type { FeedEnd, FeedReader } from '../../feed-readers.ts';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
 import { identitiesShown } from './unary.ts';
 
 type Stream = ServerWritableStream<WatchSpec, Uint8Array>;

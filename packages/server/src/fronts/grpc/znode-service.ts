@@ -9,7 +9,7 @@ import {
   ZNODE_CALLS,
   type ZnodeMethod,
 } from '@quorate/protocol/grpc';
-import type { CoreAccess } from './core-access.ts';
+import type { CoreAccess } from '../core-access.ts';
 import { sized } from './reply-size.ts';
 import { deadlineOf, fail, failWith, identitiesOfCall, isRefused, type UnaryHandler, waitFor } from './unary.ts';
 

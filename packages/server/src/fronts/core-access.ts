@@ -1,4 +1,4 @@
-/** What the gRPC front needs of the member behind it. */
+/** What a front needs of the member behind it. */
 import type { PeerEvent, SessionInspector } from '@quorate/core';
 import {
   type Answer,
@@ -10,10 +10,10 @@ import {
 } from '@quorate/protocol';
 import type { Credential } from '@quorate/protocol/frames';
 import type { ClusterStatus } from '@quorate/protocol/grpc';
-import type { Calls } from '../../calls.ts';
-import type { Attachment } from '../../driver.ts';
-import type { FeedReaders } from '../../feed-readers.ts';
-import type { Log } from '../../logging.ts';
+import type { Calls } from '../calls.ts';
+import type { Attachment } from '../driver.ts';
+import type { FeedReaders } from '../feed-readers.ts';
+import type { Log } from '../logging.ts';
 
 export interface CoreAccess {
   readonly sid: Sid;
@@ -24,6 +24,8 @@ export interface CoreAccess {
   readonly streamCallsMax: number;
   /** What a connection of that peer with these credentials is taken for. Throws CredentialError. */
   identitiesOf(peer: string, credentials: readonly Credential[]): readonly Identity[];
+  /** What digest credentials (user:password, whatever they look like) prove. */
+  digestIdentities(userAndPassword: string): readonly Identity[];
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */
   refusal(): string | undefined;
   post(event: PeerEvent): void;

@@ -1,0 +1,254 @@
+/**
+ * One connection of a ZooKeeper client: the first frame opens or resumes a session, every later one is a request. Requests go to the
+ * core in the order in which they come, replies leave in that order, those of one turn in one write.
+ *
+ * Policies when full: with too many requests unanswered, or while the client does not read, the socket is not read from. What is not a
+ * frame, or a request that nobody may send, ends this connection only; the session lives on. Source: reference §1.
+ */
+import type { Socket } from 'node:net';
+import { ByteReader, ByteWriter, DecodeError, type ErrorCode, NO_SESSION } from '@quorate/protocol';
+import { connectResponseFrame, readConnectRequest, readRequestHeader, sessionRefusal } from '@quorate/protocol/jute';
+import type { SessionReady } from '../../calls.ts';
+import type { Attachment } from '../../driver.ts';
+import { type CoreAccess, deadlineAfter } from '../core-access.ts';
+import { newToken } from '../session-token.ts';
+import type { FourLetterWords } from './four-letter-words.ts';
+import { FrameError, FrameReader } from './frame-reader.ts';
+import { ReplyLine } from './reply-line.ts';
+import { Requests } from './requests.ts';
+
+export interface ConnectionOptions {
+  readonly core: CoreAccess;
+  /** Longest frame of a client, bytes (jute.maxbuffer). */
+  readonly frameBytesMax: number;
+  readonly words: FourLetterWords;
+}
+
+/** A connection that has not asked for a session by then is closed, ms. */
+const HELLO_MS = 10_000;
+
+/** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
+const WRITE_MARK_BYTES = 1024 * 1024;
+
+/** How long a client may take to read the last word, ms. */
+const LINGER_MS = 5_000;
+
+/** Requests that are taken in one go; others of the loop come in between. */
+const REQUESTS_AT_ONCE = 1_000;
+
+export class Connection implements Attachment {
+  readonly #core: CoreAccess;
+  readonly #socket: Socket;
+  readonly #words: FourLetterWords;
+  readonly #frames: FrameReader;
+  readonly #replies: ReplyLine;
+  readonly #requests: Requests;
+  readonly #number: number;
+  #phase: 'first' | 'opening' | 'open' | 'closed' = 'first';
+  #helloTimer: NodeJS.Timeout | undefined;
+  #isWriting = false;
+  #isPaused = false;
+  #isTakingSoon = false;
+  /** The client knows of read-only service, and wants to hear of it. */
+  #asksReadOnly = false;
+
+  constructor(socket: Socket, { core, frameBytesMax, words }: ConnectionOptions) {
+    this.#core = core;
+    this.#socket = socket;
+    this.#words = words;
+    this.#frames = new FrameReader(frameBytesMax);
+    this.#replies = new ReplyLine(
+      () => core.answered(this),
+      () => core.appliedZxid(),
+    );
+    this.#number = core.attach(this);
+    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    this.#requests = new Requests(core, this.#number, this.#replies, peer);
+  }
+
+  start(): void {
+    const socket = this.#socket;
+    socket.on('data', (chunk: Buffer) => this.#data(chunk));
+    socket.once('end', () => this.#gone());
+    socket.once('close', () => this.#gone());
+    this.#helloTimer = setTimeout(() => this.#end(), HELLO_MS).unref();
+  }
+
+  /** End of a turn in which something was answered. */
+  flush(): void {
+    if (this.#isWriting || this.#phase === 'closed') return;
+    this.#write();
+    const isDone = this.#requests.isOver && this.#replies.size === 0;
+    if (isDone || this.#replies.farewell !== undefined) this.#end();
+    else this.#takeMore();
+  }
+
+  /** The session has ended or moved, or this member cannot serve it: this wire has no word for it, so the socket is closed. */
+  close(code: ErrorCode): void {
+    if (this.#phase === 'closed') return;
+    if (this.#phase === 'opening') return this.#refused(code);
+    if (!this.#isWriting) this.#write();
+    this.#end();
+  }
+
+  #data(chunk: Buffer): void {
+    if (this.#phase === 'closed') return;
+    this.#frames.push(chunk);
+    this.#take();
+  }
+
+  #take(): void {
+    try {
+      for (let left = REQUESTS_AT_ONCE; left > 0; left--) {
+        if (this.#mustWait()) return;
+        if (this.#phase === 'first' && this.#takeWord()) return;
+        const frame = this.#frames.next();
+        if (frame === undefined) return this.#listen();
+        if (this.#phase === 'first') this.#connect(frame);
+        else this.#request(frame);
+      }
+    } catch (error) {
+      if (!(error instanceof FrameError || error instanceof DecodeError)) throw error;
+      return this.#fault(error.message);
+    }
+    this.#takeSoon();
+  }
+
+  /** No more requests are taken now; the socket is left alone until that changes. */
+  #mustWait(): boolean {
+    if (this.#phase === 'closed' || this.#requests.isOver) return true;
+    const isFull = this.#replies.size >= this.#core.streamCallsMax;
+    if (this.#phase !== 'opening' && !isFull) return false;
+    this.#isPaused = true;
+    this.#socket.pause();
+    return true;
+  }
+
+  #listen(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#socket.resume();
+  }
+
+  #takeMore(): void {
+    if (this.#phase !== 'open' || this.#replies.size > this.#core.streamCallsMax / 2) return;
+    if (this.#isPaused || this.#frames.bytes > 0) this.#takeSoon();
+  }
+
+  #takeSoon(): void {
+    if (this.#isTakingSoon) return;
+    this.#isTakingSoon = true;
+    setImmediate(() => {
+      this.#isTakingSoon = false;
+      this.#take();
+    });
+  }
+
+  /** A word of four letters instead of a frame: answered, and the connection closed. */
+  #takeWord(): boolean {
+    const first = this.#frames.peek();
+    const answer = first && this.#words.answer(first.toString('latin1'));
+    if (answer === undefined) return false;
+    this.#end(answer);
+    return true;
+  }
+
+  #connect(frame: Buffer): void {
+    clearTimeout(this.#helloTimer);
+    const request = readConnectRequest(new ByteReader(frame));
+    const { lastZxidSeen, session, password, timeoutMs } = request;
+    this.#asksReadOnly = request.readOnly !== undefined;
+    // To a client that has seen more than this member, or that comes too early, nothing is said: it goes to another member.
+    if (this.#core.refusal() !== undefined || lastZxidSeen > this.#core.appliedZxid()) return this.#end();
+    this.#phase = 'opening';
+    const callId = this.#core.calls.add({
+      answer: ({ result }) => {
+        if (result.kind === 'error') this.#refused(result.code);
+      },
+      sessionReady: (ready) => this.#sessionReady(ready),
+    });
+    const common = { callId, attachment: this.#number, deadlineMs: deadlineAfter(0) };
+    if (session === NO_SESSION) {
+      // What is no time becomes the shortest that is allowed.
+      this.#core.post({ kind: 'openSession', ...common, timeoutMs: Math.max(1, timeoutMs), token: newToken() });
+    } else {
+      this.#core.post({
+        kind: 'attachSession',
+        ...common,
+        session,
+        token: password,
+        lastZxidSeen: this.#core.appliedZxid(),
+      });
+    }
+  }
+
+  /** That the session has ended, or is not his, the client is told: it begins a new one. With any other reason it goes elsewhere. */
+  #refused(code: ErrorCode): void {
+    if (this.#phase !== 'opening') return;
+    if (code === 'SESSION_EXPIRED') this.#end(connectResponseFrame(sessionRefusal(this.#asksReadOnly)));
+    else this.#end();
+  }
+
+  #sessionReady({ session, token, timeoutMs }: SessionReady): void {
+    if (this.#phase !== 'opening') return;
+    this.#phase = 'open';
+    this.#requests.opened(session, timeoutMs);
+    const readOnly = this.#asksReadOnly ? false : undefined;
+    this.#socket.write(connectResponseFrame({ timeoutMs, session, password: token, readOnly }));
+    this.#takeSoon();
+  }
+
+  #request(frame: Buffer): void {
+    this.#core.post({ kind: 'heard', attachment: this.#number });
+    const reader = new ByteReader(frame);
+    this.#requests.take(readRequestHeader(reader), reader);
+  }
+
+  #write(): void {
+    const writer = new ByteWriter(1024);
+    while (writer.length < WRITE_MARK_BYTES && this.#replies.writeNext(writer)) {
+      // Until there is no more, or enough.
+    }
+    if (writer.length === 0) return;
+    this.#isWriting = true;
+    this.#socket.write(writer.finish(), this.#written);
+  }
+
+  /** What was written has left for the client. */
+  readonly #written = (): void => {
+    this.#isWriting = false;
+    // A client that reads lives, also while nothing is read from it.
+    if (this.#isPaused) this.#core.post({ kind: 'heard', attachment: this.#number });
+    this.flush();
+  };
+
+  #fault(reason: string): void {
+    const address = `${this.#socket.remoteAddress}:${this.#socket.remotePort}`;
+    this.#core.log.warnRarely('connectionFault', address, { address, reason });
+    this.#end();
+  }
+
+  /** After what was written, and a last word, the socket is closed; nothing more is taken from it. */
+  #end(lastWord?: Uint8Array | string): void {
+    this.#detach();
+    const socket = this.#socket;
+    if (lastWord === undefined) socket.end();
+    else socket.end(lastWord);
+    // What the client still sends is read and dropped: closing over it could cost the client what was written last.
+    socket.resume();
+    const linger = setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    socket.once('close', () => clearTimeout(linger));
+  }
+
+  #gone(): void {
+    this.#detach();
+    this.#socket.end();
+  }
+
+  #detach(): void {
+    clearTimeout(this.#helloTimer);
+    if (this.#phase === 'closed') return;
+    this.#phase = 'closed';
+    this.#core.detach(this.#number);
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The requests of one connection: what the core answers goes to it, what is about the connection itself is answered here. All get
+ * their replies in order. Source: reference §3.4.
+ */
+import {
+  type ByteReader,
+  DecodeError,
+  IDENTITIES_MAX,
+  type Identity,
+  NO_SESSION,
+  type Op,
+  type SessionId,
+} from '@quorate/protocol';
+import {
+  type JuteRequest,
+  type ReplyForm,
+  type RequestHeader,
+  readRequestBody,
+  WIRE_ERROR,
+  wireErrorOf,
+  writeFailedMulti,
+  writeIdentities,
+  writeMultiResults,
+  writeResult,
+  XID,
+} from '@quorate/protocol/jute';
+import { type CoreAccess, deadlineAfter } from '../core-access.ts';
+import { NO_BODY, type ReplyBody, type ReplyLine } from './reply-line.ts';
+
+/** A zxid where there is none, in the reply to a request that is not known. */
+const NO_ZXID = -1n;
+
+export class Requests {
+  readonly #core: CoreAccess;
+  readonly #attachment: number;
+  readonly #replies: ReplyLine;
+  #session: SessionId = NO_SESSION;
+  #timeoutMs = 0;
+  #identities: readonly Identity[];
+  #isOver = false;
+
+  constructor(core: CoreAccess, attachment: number, replies: ReplyLine, peer: string) {
+    this.#core = core;
+    this.#attachment = attachment;
+    this.#replies = replies;
+    this.#identities = core.identitiesOf(peer, []);
+  }
+
+  /** No further request is taken: when the last reply has left, the connection is closed. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  opened(session: SessionId, timeoutMs: number): void {
+    this.#session = session;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  take({ xid, type }: RequestHeader, reader: ByteReader): void {
+    let request: JuteRequest;
+    try {
+      request = readRequestBody(type, reader);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      return this.#own(xid, WIRE_ERROR.marshalling);
+    }
+    this.#one(xid, request);
+  }
+
+  #one(xid: number, request: JuteRequest): void {
+    switch (request.kind) {
+      case 'op':
+        if (request.op.kind === 'closeSession') this.#isOver = true;
+        return this.#call(xid, request.op, bodyOf(request.form));
+      case 'read':
+        // Better refused than never told: watches of this wire are not built yet.
+        if (request.watch) return this.#own(xid, WIRE_ERROR.unimplemented);
+        return this.#call(xid, request.op, bodyOf(request.form));
+      case 'multi':
+        return this.#call(
+          xid,
+          { kind: 'multi', parts: request.parts },
+          bodyOfMulti(request.parts.length, request.forms),
+        );
+      case 'ping':
+        return this.#own(XID.ping, WIRE_ERROR.ok);
+      case 'whoAmI': {
+        const identities = this.#identities;
+        return this.#own(xid, WIRE_ERROR.ok, { write: (writer) => writeIdentities(writer, identities) });
+      }
+      case 'auth':
+        return this.#auth(xid, request.scheme, request.proof);
+      case 'refused':
+        return this.#own(xid, request.error);
+      case 'reconfig':
+        return this.#own(xid, WIRE_ERROR.reconfigDisabled);
+      default:
+        this.#isOver = true;
+        return this.#replies.addOwn(xid, { zxid: NO_ZXID, error: WIRE_ERROR.unimplemented, body: NO_BODY });
+    }
+  }
+
+  #call(xid: number, op: Op, body: ReplyBody): void {
+    const callId = this.#core.calls.add(this.#replies.add(xid, body));
+    this.#core.post({
+      kind: 'call',
+      call: {
+        callId,
+        session: this.#session,
+        attachment: this.#attachment,
+        token: undefined,
+        op,
+        identities: this.#identities,
+        linearizable: false,
+        // This wire has no deadlines: past the session's timeout the client has given the connection up.
+        deadlineMs: deadlineAfter(this.#timeoutMs),
+      },
+    });
+  }
+
+  #own(xid: number, error: number, body: ReplyBody = NO_BODY): void {
+    this.#replies.addOwn(xid, { zxid: undefined, error, body });
+  }
+
+  /** What was shown counts from the next request on. One that proves nothing ends the connection: nobody goes on as another (C171). */
+  #auth(xid: number, scheme: string, proof: Uint8Array): void {
+    const shown = this.#proved(scheme, proof)?.filter((one) => !this.#has(one));
+    const isRefused = shown === undefined || this.#identities.length + shown.length > IDENTITIES_MAX;
+    if (isRefused) this.#isOver = true;
+    else this.#identities = [...this.#identities, ...shown];
+    this.#replies.addOwn(xid, { zxid: 0n, error: isRefused ? WIRE_ERROR.authFailed : WIRE_ERROR.ok, body: NO_BODY });
+  }
+
+  /** Undefined when it proves nothing. The address is known without being shown. */
+  #proved(scheme: string, proof: Uint8Array): readonly Identity[] | undefined {
+    if (scheme === 'ip') return [];
+    return scheme === 'digest' ? this.#core.digestIdentities(new TextDecoder().decode(proof)) : undefined;
+  }
+
+  #has({ scheme, id }: Identity): boolean {
+    return this.#identities.some((one) => one.scheme === scheme && one.id === id);
+  }
+}
+
+function bodyOf(form: ReplyForm): ReplyBody {
+  return form === 'plain' ? PLAIN : WITH_STAT;
+}
+
+function writesAs(form: ReplyForm): ReplyBody {
+  return {
+    write: (writer, result) => {
+      if (result.kind !== 'error' && result.kind !== 'multi') writeResult(writer, result, form);
+    },
+  };
+}
+
+const PLAIN = writesAs('plain');
+const WITH_STAT = writesAs('withStat');
+
+/** A failed part is told in the body, and the header has no error; what fails as a whole has it in the header. */
+function bodyOfMulti(parts: number, forms: readonly ReplyForm[]): ReplyBody {
+  return {
+    takesErrors: ({ part }) => part !== undefined,
+    write: (writer, result) => {
+      if (result.kind === 'multi') writeMultiResults(writer, result.results, forms);
+      else if (result.kind === 'error') writeFailedMulti(writer, parts, result.part ?? 0, wireErrorOf(result.code));
+    },
+  };
+}
