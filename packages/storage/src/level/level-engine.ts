@@ -14,6 +14,7 @@ import {
   type Io,
   type IoResult,
   type KvOp,
+  type KvPair,
   type LaneName,
 } from '../io.ts';
 import { type Database, openDatabase } from './database.ts';
@@ -21,6 +22,7 @@ import { checkDatabase } from './database-check.ts';
 import type { FolderLock } from './folder-lock.ts';
 import { LevelCursor } from './level-cursor.ts';
 import { storageErrorOf } from './level-error.ts';
+import { LevelScan } from './level-scan.ts';
 import { WatermarkFile } from './watermark-file.ts';
 
 type Batch = ReturnType<typeof batchOf>;
@@ -28,6 +30,8 @@ type Batch = ReturnType<typeof batchOf>;
 interface OpenDb {
   readonly level: Database;
   gathered: Batch | undefined;
+  /** The last scan, until it is at its end or something is written. */
+  scan: LevelScan | undefined;
   /** The last write. The next waits for it here, for what waits inside LevelDB is written also when the one before failed. */
   written: Promise<void>;
 }
@@ -79,7 +83,10 @@ export class LevelEngine implements Engine {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
     const open = [...this.#open.values()];
     this.#open.clear();
-    for (const { level } of open) await level.close();
+    for (const db of open) {
+      await endScan(db);
+      await db.level.close();
+    }
     await this.#watermark.close();
     await this.#lock?.release();
   }
@@ -153,6 +160,7 @@ export class LevelEngine implements Engine {
   /** Not begun when the write before it has failed: it would lie behind a torn one, which nobody could tell from damage. */
   async #writeNext(db: OpenDb, io: Io & { readonly kind: 'write' }): Promise<void> {
     const { ops } = io;
+    if (db.scan !== undefined) await endScan(db);
     const [first] = ops;
     if (first?.value !== undefined && ops.length === 1 && !io.gathered) {
       await db.level.put(first.key, first.value, SYNC);
@@ -179,18 +187,15 @@ export class LevelEngine implements Engine {
     await setImmediate();
   }
 
-  async #scan(io: Io & { readonly kind: 'scan' }): Promise<[Uint8Array, Uint8Array][]> {
-    const range = {
-      ...(io.after ? { gt: io.from } : { gte: io.from }),
-      ...(io.to === undefined ? {} : { lt: io.to }),
-      highWaterMarkBytes: io.maxBytes,
-    };
-    const iterator = this.#db(io.db).level.iterator(range);
-    try {
-      return await iterator.nextv(SCAN_PAIRS_MAX);
-    } finally {
-      await iterator.close();
+  async #scan(io: Io & { readonly kind: 'scan' }): Promise<readonly KvPair[]> {
+    const db = this.#db(io.db);
+    if (db.scan?.goesOn(io) !== true) {
+      await endScan(db);
+      db.scan = new LevelScan(db.level, io);
     }
+    const page = await db.scan.next();
+    if (page.length === 0) await endScan(db);
+    return page;
   }
 
   async #openDb(name: DbName, create: boolean): Promise<boolean> {
@@ -201,7 +206,7 @@ export class LevelEngine implements Engine {
     if (!create) await checkDatabase(path);
     const options = name === 'log' ? LOG_OPTIONS : STATE_OPTIONS;
     const level = await this.#openDatabase(path, { ...options, create });
-    this.#open.set(name, { level, gathered: undefined, written: Promise.resolve() });
+    this.#open.set(name, { level, gathered: undefined, scan: undefined, written: Promise.resolve() });
     if (create) {
       await syncDirectory(path);
       await syncDirectory(this.#directory);
@@ -212,7 +217,10 @@ export class LevelEngine implements Engine {
   async #remove(name: DbName): Promise<void> {
     const open = this.#open.get(name);
     this.#open.delete(name);
-    await open?.level.close();
+    if (open !== undefined) {
+      await endScan(open);
+      await open.level.close();
+    }
     await rm(join(this.#directory, name), { recursive: true, force: true });
   }
 
@@ -235,8 +243,12 @@ export class LevelEngine implements Engine {
 /** C062: LevelDB answers from the system's cache unless it is told not to. */
 const SYNC = { sync: true } as const;
 
-/** Most pairs in one answer of a scan; bytes are what bounds it. */
-const SCAN_PAIRS_MAX = 10_000;
+/** What was scanned is told anew after this. */
+async function endScan(db: OpenDb): Promise<void> {
+  const { scan } = db;
+  db.scan = undefined;
+  await scan?.close();
+}
 
 /** An empty chained batch. */
 function batchOf(level: Database) {
