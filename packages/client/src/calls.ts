@@ -326,6 +326,8 @@ const WRITES = {
   getChildren: false,
   getEphemerals: false,
   getAllChildrenNumber: false,
+  listChildren: false,
+  getSubtree: false,
   getAcl: false,
   multiRead: false,
   sync: false,

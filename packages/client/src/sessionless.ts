@@ -57,7 +57,8 @@ export function sessionlessReader(servers: string | readonly string[]): Reader {
       return (await read('Exists', path, options)).exact;
     },
     async children(path, options) {
-      return [...((await read('GetChildren', path, options)).children ?? [])];
+      // Names: only pages have more.
+      return [...(((await read('GetChildren', path, options)).children ?? []) as readonly string[])];
     },
   };
 }

@@ -67,6 +67,8 @@ export const ERRORS = {
   INTERNAL: { zookeeper: -1, grpc: INTERNAL, proto: 17, retryable: false },
   /** A numbered write came after a later one of its session was taken: it is not applied, and never will be under its number. */
   OUT_OF_ORDER: { zookeeper: 0, grpc: ABORTED, proto: 25, retryable: true },
+  /** What was to be gone on with is not kept here any more: begin anew. */
+  GAP: { zookeeper: 0, grpc: ABORTED, proto: 24, retryable: false },
   /** The znode that the write was bound to is no more, or is another one of that path. */
   GUARD_FAILED: { zookeeper: 0, grpc: FAILED_PRECONDITION, proto: 18, retryable: false },
   /** An ACL is empty, or has an entry that nobody can match. */

@@ -5,6 +5,7 @@ export * from './bytes.ts';
 export * from './errors.ts';
 export * from './frames/answer.ts';
 export * from './limits.ts';
+export * from './listing.ts';
 export * from './op.ts';
 export * from './path.ts';
 export * from './quota.ts';

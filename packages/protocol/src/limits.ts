@@ -12,6 +12,10 @@ export const MULTI_PARTS_MAX = 8_192;
 /** Most bytes that one multiRead reads: a frame, without what is around the reply. Past it: INVALID_ARGUMENT. */
 export const MULTI_READ_BYTES_MAX = 4 * 1024 * 1024 - 64 * 1024;
 
+/** Znodes in a page of a listing: when the caller does not say, and at most. A wish for more is cut to this. */
+export const LISTING_PAGE_DEFAULT = 1_000;
+export const LISTING_PAGE_MAX = 4_096;
+
 /** Most guards of one write. Past it: INVALID_ARGUMENT, nothing proposed. */
 export const GUARDS_MAX = 16;
 

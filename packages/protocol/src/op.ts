@@ -5,6 +5,7 @@
 
 import type { Acl } from './acl.ts';
 import type { ErrorCode } from './errors.ts';
+import type { ListingOp, ListingResult } from './listing.ts';
 import type { SessionId } from './session-id.ts';
 import type { Stat } from './stat.ts';
 import type { Zxid } from './zxid.ts';
@@ -122,7 +123,7 @@ export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
 
-export type Op = WriteOp | ReadOp | SyncOp | CloseSessionOp;
+export type Op = WriteOp | ReadOp | ListingOp | SyncOp | CloseSessionOp;
 
 /** The successful result of an operation; `kind` is that of the operation. */
 export type OpResult =
@@ -137,6 +138,7 @@ export type OpResult =
   /** Sorted by code unit. */
   | { readonly kind: 'getEphemerals'; readonly paths: readonly string[] }
   | { readonly kind: 'getAllChildrenNumber'; readonly total: number }
+  | ListingResult
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'closeSession' }
   /** As many results as parts. A stat is that right after its part, not after the whole. */

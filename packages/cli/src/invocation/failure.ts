@@ -64,6 +64,7 @@ const EXIT_OF_CODE = {
   CLOSED: 'failed',
   INTERNAL: 'failed',
   OUT_OF_ORDER: 'failed',
+  GAP: 'failed',
 } as const satisfies Record<ErrorCode, keyof typeof EXIT>;
 
 function isCoordinationError(error: unknown): error is CoordinationError {

@@ -59,6 +59,7 @@ describe('C149: exit codes', () => {
       CLOSED: 1,
       INTERNAL: 1,
       OUT_OF_ORDER: 1,
+      GAP: 1,
     };
     for (const [code, expected] of Object.entries(codes)) {
       expect(exitCodeOf(new CoordinationError(code as ErrorCode, 'm'))).toBe(expected);

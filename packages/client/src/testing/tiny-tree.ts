@@ -98,7 +98,13 @@ export class TinyTree {
       return { kind: op.kind, results };
     }
     if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
-    if (op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl') {
+    if (
+      op.kind === 'multi' ||
+      op.kind === 'setAcl' ||
+      op.kind === 'getAcl' ||
+      op.kind === 'listChildren' ||
+      op.kind === 'getSubtree'
+    ) {
       throw new KeeperError('UNIMPLEMENTED', `No ${op.kind} here`);
     }
     const fault = pathFault(op.kind === 'create' && op.sequential ? `${op.path}0` : op.path);

@@ -72,6 +72,10 @@ export interface Limits {
   readonly reapPerMinuteMax: number;
   /** Changes kept in memory for watches that begin again where they were, bytes, data included; the oldest go. Default 16 MiB. */
   readonly watchBytesMax: number;
+  /** Listings in pages that are open at this member; past it THROTTLED. Default 16. */
+  readonly listingsMax: number;
+  /** Images of znodes that have changed since listings began which show them, bytes; past it a listing is given up. Default 64 MiB. */
+  readonly listingBytesMax: number;
   /** Watches of this member that can be resumed; past it THROTTLED. Default 10000. */
   readonly resumableWatchesMax: number;
 }
@@ -103,5 +107,7 @@ export const DEFAULT_LIMITS: Limits = {
   checkpointTxns: 50_000,
   reapPerMinuteMax: 10_000,
   watchBytesMax: 16 * 1024 * 1024,
+  listingsMax: 16,
+  listingBytesMax: 64 * 1024 * 1024,
   resumableWatchesMax: 10_000,
 };

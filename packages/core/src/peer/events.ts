@@ -30,6 +30,8 @@ export interface Call {
   readonly guards?: readonly Guard[] | undefined;
   /** What its connection has shown for itself by now. Undefined like nothing. */
   readonly identities?: readonly Identity[] | undefined;
+  /** For reads: bytes of the longest list of names that the front can hand on. Undefined: any. */
+  readonly listBytesMax?: number | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Monotonic time at which it is answered as failed. */

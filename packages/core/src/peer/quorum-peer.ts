@@ -9,6 +9,7 @@ import { Calls } from '../pipeline/calls.ts';
 import type { CurrentTree } from '../pipeline/current-tree.ts';
 import { Entry, type EntryHost } from '../pipeline/entry.ts';
 import { Feeds, type FeedsHost, type FeedsOptions } from '../pipeline/feeds.ts';
+import { Listings } from '../pipeline/listings.ts';
 import { refusal, refused } from '../pipeline/refusal.ts';
 import { SessionCalls } from '../pipeline/session-calls.ts';
 import type { DataTree } from '../tree/data-tree.ts';
@@ -42,6 +43,7 @@ export class QuorumPeer {
   readonly #calls: Calls;
   readonly #sessionCalls: SessionCalls;
   readonly #feeds: Feeds;
+  readonly #listings: Listings;
   readonly #checkpointing: Checkpointing;
   readonly #moves: LeaderMoves;
   readonly #trust: Trust;
@@ -69,7 +71,11 @@ export class QuorumPeer {
     const outbox = this.#outbox;
     this.#routing = new Routing(config, this.#routingZab(), outbox, () => this.#entry);
     this.#entry = new Entry(config, this.#state, this.#entryHost());
-    this.#calls = new Calls(this.#entry);
+    this.#listings = new Listings(config, this.#state, this.#entry.deadlines, {
+      nowMs: () => this.#now.monotonicMs,
+      wantTurn: () => outbox.push({ kind: 'turnWanted' }),
+    });
+    this.#calls = new Calls(this.#entry, this.#listings);
     this.#sessionCalls = new SessionCalls(this.#entry);
     this.#checkpointing = new Checkpointing(config.limits, this.#state, outbox, (zxid) => this.#zab.checkpointed(zxid));
     const journal = new Journal(config.limits.watchBytesMax, baseZxid);
@@ -88,6 +94,7 @@ export class QuorumPeer {
         this.#state.tree = replaced;
         this.#report(replaced);
         this.#feeds.treeReplaced();
+        this.#listings.treeReplaced();
       },
       fail: (reason) => this.#fail(reason),
       hasFailed: () => this.#hasFailed,
@@ -149,6 +156,7 @@ export class QuorumPeer {
         this.#routing.tick(this.#now);
         this.#trust.tick(nowMs);
         this.#feeds.tick();
+        this.#listings.tick();
         return this.#watchDisk();
       case 'turnEnded':
         return this.#turnEnded();
@@ -232,6 +240,7 @@ export class QuorumPeer {
     this.#zab.turnEnded(this.#now.monotonicMs);
     this.#checkpointing.turnEnded();
     this.#feeds.turnEnded();
+    this.#listings.turnEnded();
   }
 
   /** Takes no new calls. A leader hands its place over first, and follows while the calls in flight are answered. */

@@ -7,7 +7,9 @@ import {
   type Answer,
   assert,
   type Identity,
+  isListingKind,
   isReadKind,
+  type ListingOp,
   NO_SESSION,
   type Op,
   type OpResult,
@@ -17,6 +19,7 @@ import {
 import type { Call } from '../peer/events.ts';
 import type { Txn } from '../tree/txn.ts';
 import type { Entry } from './entry.ts';
+import type { Listings } from './listings.ts';
 import { readAnswer, writeAnswer } from './reads.ts';
 import { type Refusal, refusal, refusalForGood, refused } from './refusal.ts';
 import type { Place } from './session-order.ts';
@@ -31,7 +34,10 @@ type Standing =
   | { readonly kind: 'unknown'; readonly token: Uint8Array }
   | { readonly kind: 'refused'; readonly reason: Refusal };
 
-type OrderedCallOp = Exclude<Op, ReadOp | { kind: 'sync' }>;
+/** What is answered from the tree of this member. */
+type LocalOp = ReadOp | ListingOp;
+
+type OrderedCallOp = Exclude<Op, LocalOp | { kind: 'sync' }>;
 
 const NOBODY: readonly Identity[] = [];
 
@@ -40,9 +46,11 @@ const STOPPING = refusalForGood('This member is stopping; nothing was done');
 
 export class Calls {
   readonly #entry: Entry;
+  readonly #listings: Listings;
 
-  constructor(entry: Entry) {
+  constructor(entry: Entry, listings: Listings) {
     this.#entry = entry;
+    this.#listings = listings;
   }
 
   take(call: Call): void {
@@ -53,7 +61,7 @@ export class Calls {
     if (standing.kind === 'known') attachments.heardSession(call.session);
     if (this.#isOverrun(call)) return;
     const fault = isStopping ? STOPPING : (formFault(call) ?? this.#throttle(call));
-    const isBarrier = fault === undefined && needsLeaderFirst(call, standing);
+    const isBarrier = fault === undefined && (needsLeaderFirst(call, standing) || this.#needsOrder(call));
     const { callId, session, attachment } = call;
     const place = order.join({ callId, session, attachment, isBarrier });
     if (fault !== undefined) this.#fail(place, fault);
@@ -136,22 +144,46 @@ export class Calls {
     if (placeFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#refuse(place, placeFault);
     if (isRead(op)) {
       const answer = (): Answer => this.#read(call, op, isKnown);
-      if (call.linearizable) this.#sync(place, call, answer);
-      else this.#entry.order.ready(place, answer);
+      if (this.#needsOrder(call)) this.#order(place, call, op, answer);
+      else this.#answer(place, call, answer);
     } else if (op.kind === 'sync') {
       const result: OpResult = { kind: 'sync', path: op.path };
       this.#sync(place, call, () => ({ zxid: this.#applied, result }));
     } else this.#write(place, call, op);
   }
 
-  #read(call: Call, op: ReadOp, isKnown: boolean): Answer {
+  /** True when children have to be put in order before the call can be answered without a pause. */
+  #needsOrder({ op, listBytesMax }: Call): boolean {
+    if (!isRead(op) || !this.#listings.mustWait(op)) return false;
+    const isRefused =
+      op.kind === 'getChildren' &&
+      listBytesMax !== undefined &&
+      (this.#entry.state.tree.znode(op.path)?.leastListBytes ?? 0) > listBytesMax;
+    return !isRefused;
+  }
+
+  #order(place: Place, call: Call, op: LocalOp, answer: () => Answer): void {
+    this.#listings.wait(op, call.deadlineMs, {
+      reached: () => this.#answer(place, call, answer),
+      failed: (reason) => this.#fail(place, reason),
+    });
+  }
+
+  #answer(place: Place, call: Call, answer: () => Answer): void {
+    if (call.linearizable) this.#sync(place, call, answer);
+    else this.#entry.order.ready(place, answer);
+  }
+
+  #read(call: Call, op: LocalOp, isKnown: boolean): Answer {
     const { state, host } = this.#entry;
     const fault = host.readFault();
     if (fault !== undefined) return refused(fault, this.#applied);
     if (isKnown && state.tree.sessions.get(call.session) === undefined) {
       return refused(refusal('SESSION_EXPIRED', 'Cannot read: the session has ended'), this.#applied);
     }
-    return readAnswer(state.tree, op, call.session, call.identities ?? NOBODY);
+    const { session, identities = NOBODY, listBytesMax } = call;
+    if (isListingKind(op.kind)) return this.#listings.page(op as ListingOp, identities);
+    return readAnswer(state.tree, op as ReadOp, session, identities, listBytesMax);
   }
 
   #sync(place: Place, call: Call, answer: () => Answer): void {
@@ -208,8 +240,8 @@ function formFault({ op, session, guards }: Call): Refusal | undefined {
   return opFault(op, session) ?? (guards === undefined ? undefined : guardsFault(guards));
 }
 
-function isRead(op: Op): op is ReadOp {
-  return isReadKind(op.kind);
+function isRead(op: Op): op is LocalOp {
+  return isReadKind(op.kind) || isListingKind(op.kind);
 }
 
 /** It puts nothing into the history and yet has to hear from the leader: what `session-order.ts` calls a barrier. */

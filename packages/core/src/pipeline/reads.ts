@@ -20,16 +20,23 @@ import {
 import { answerOf } from '../tree/answer.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import type { Txn } from '../tree/txn.ts';
+import type { Znode } from '../tree/znode.ts';
 import { maskedAcl, mayAccess } from './access.ts';
-import { refusal, refused } from './refusal.ts';
+import { type Refusal, refusal, refused } from './refusal.ts';
 import { opFault } from './validate.ts';
 
 /** What a part of a multiRead takes in a reply beside texts and data, bytes, at most. */
 const PART_BYTES = 192;
 
-/** The answer to a read, from the tree as it is now. */
-export function readAnswer(tree: DataTree, op: ReadOp, session: SessionId, identities: readonly Identity[]): Answer {
-  return op.kind === 'multiRead' ? readAll(tree, op, identities) : readOne(tree, op, session, identities);
+/** The answer to a read, from the tree as it is now. `listBytesMax`: bytes of the longest list of names that can be handed on. */
+export function readAnswer(
+  tree: DataTree,
+  op: ReadOp,
+  session: SessionId,
+  identities: readonly Identity[],
+  listBytesMax = Number.POSITIVE_INFINITY,
+): Answer {
+  return op.kind === 'multiRead' ? readAll(tree, op, identities) : readOne(tree, op, session, identities, listBytesMax);
 }
 
 /** Each part by itself, all from the same tree: nothing is applied between them. Ends at the first that makes it too long. */
@@ -38,10 +45,13 @@ function readAll(tree: DataTree, { kind, parts }: MultiReadOp, identities: reado
   const results: ReadPartResult[] = [];
   let bytes = 0;
   for (const part of parts) {
+    const left = MULTI_READ_BYTES_MAX - bytes;
     const fault = opFault(part, NO_SESSION);
-    const answer = fault === undefined ? readOne(tree, part, NO_SESSION, identities) : refused(fault, zxid);
+    const answer = fault === undefined ? readOne(tree, part, NO_SESSION, identities, left) : refused(fault, zxid);
     const result = answer.result as ReadPartResult;
-    bytes += partBytes(result, MULTI_READ_BYTES_MAX - bytes);
+    // A list that does not fit is not even made.
+    const isTooLong = fault === undefined && result.kind === 'error' && result.code === 'INVALID_ARGUMENT';
+    bytes += isTooLong ? left + 1 : partBytes(result, left);
     if (bytes > MULTI_READ_BYTES_MAX) {
       const read = `${parts.length} reads, of which ${results.length} fit into`;
       const message = `Cannot answer ${read} ${MULTI_READ_BYTES_MAX} bytes: ask for fewer at once`;
@@ -64,7 +74,13 @@ function partBytes(result: ReadPartResult, most: number): number {
   return bytes;
 }
 
-function readOne(tree: DataTree, op: SingleReadOp, session: SessionId, identities: readonly Identity[]): Answer {
+function readOne(
+  tree: DataTree,
+  op: SingleReadOp,
+  session: SessionId,
+  identities: readonly Identity[],
+  listBytesMax: number,
+): Answer {
   if (op.kind === 'getEphemerals') {
     return { zxid: tree.lastZxid, result: { kind: op.kind, paths: ephemeralsOf(tree, session, op.path) } };
   }
@@ -84,6 +100,7 @@ function readOne(tree: DataTree, op: SingleReadOp, session: SessionId, identitie
     case 'getData':
       return { zxid, result: { kind: 'getData', data: tree.data(op.path), stat } };
     case 'getChildren':
+      if (znode.leastListBytes > listBytesMax) return refused(tooLong(znode), zxid);
       return { zxid, result: { kind: 'getChildren', children: tree.children(op.path) ?? [], stat } };
     case 'getAcl': {
       const acl = znode.acl ?? OPEN_ACL;
@@ -95,6 +112,12 @@ function readOne(tree: DataTree, op: SingleReadOp, session: SessionId, identitie
     default:
       return unreachable(op);
   }
+}
+
+/** Said before a list is made that nobody could be sent. */
+function tooLong({ path, childCount, leastListBytes }: Znode): Refusal {
+  const what = `Cannot list the ${childCount} children of ${path} in one piece: they take ${leastListBytes} bytes or more`;
+  return refusal('INVALID_ARGUMENT', `${what}; ask for pages`, path);
 }
 
 function ephemeralsOf(tree: DataTree, session: SessionId, prefix: string): readonly string[] {

@@ -3,9 +3,9 @@
  * nothing ahead of it is answered at once; one behind a write is answered right after it. Calls without a session stand in
  * no line. It knows what waits, not for what: whoever can answer a call says so with `ready`.
  *
- * A call that must hear from the leader before it can be answered, yet puts nothing into the history (a sync, a
- * linearizable read, a call whose session is not known here yet), is a *barrier*: writes behind it begin only when it has
- * been answered, so that no read sees a later write of its own session (P3).
+ * A call that has to wait before it can be answered, yet puts nothing into the history (a sync, a linearizable read, a call
+ * whose session is not known here yet, a listing of children that are not in order), is a *barrier*: writes behind it begin
+ * only when it has been answered, so that no read sees a later write of its own session (P3).
  */
 import { type Answer, assert, NO_SESSION, type SessionId } from '@quorate/protocol';
 

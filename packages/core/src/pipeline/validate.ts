@@ -71,6 +71,9 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
     case 'getAcl':
     case 'getAllChildrenNumber':
       return pathRefusal('read', op.path);
+    case 'listChildren':
+    case 'getSubtree':
+      return pathRefusal('list', op.path) ?? (op.kind === 'listChildren' ? afterRefusal(op.path, op.after) : undefined);
     case 'getEphemerals':
       // Any characters may be a prefix: of what begins with them there is something or nothing.
       return session === NO_SESSION
@@ -93,6 +96,11 @@ function aclRefusal({ path, acl = [] }: { readonly path: string; readonly acl?: 
     `The ACL of ${shown(path)} has ${acl.length} entries, at most ${ACL_ENTRIES_MAX} are legal`,
     path,
   );
+}
+
+function afterRefusal(path: string, after: string): Refusal | undefined {
+  if (after.includes('/')) return bad(path, `Cannot list ${shown(path)} after ${shown(after)}: it is no name`);
+  return longRefusal('list after', after);
 }
 
 /** As a whole. The form of a part is judged in its turn, for a part before it may fail first. */

@@ -35,6 +35,8 @@ interface Order {
 export class Children {
   #first: Sibling | undefined = undefined;
   #size = 0;
+  /** Sum of the lengths of their paths, code units. */
+  #pathUnits = 0;
   /** How many of them have children themselves. Kept by the tree: whoever counts a subtree need not look at those that have none. */
   parents = 0;
   /** The names by code unit, of few children; undefined when nobody has asked since the last change. */
@@ -50,12 +52,18 @@ export class Children {
     return this.#size;
   }
 
+  /** Bytes of a list of their names, each with a tag and a length: never more than it has, and exact for names of ASCII below 128. */
+  leastListBytes(prefixLength: number): number {
+    return this.#pathUnits + this.#size * (2 - prefixLength);
+  }
+
   /** Adds one whose name is not there, and that is nobody's child. */
   add(child: Sibling): void {
     child.next = this.#first;
     if (this.#first !== undefined) this.#first.previous = child;
     this.#first = child;
     this.#size++;
+    this.#pathUnits += child.path.length;
     this.#listing = undefined;
     this.#order?.sorted.add(child);
   }
@@ -75,6 +83,7 @@ export class Children {
     child.previous = undefined;
     child.next = undefined;
     this.#size--;
+    this.#pathUnits -= child.path.length;
     this.#listing = undefined;
   }
 

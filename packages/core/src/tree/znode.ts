@@ -31,6 +31,8 @@ export interface Znode {
   readonly mtimeMs: number;
   readonly childCount: number;
   readonly dataLength: number;
+  /** Bytes that a list of the children's names takes at least: see `Children`. */
+  readonly leastListBytes: number;
   /** All eleven fields as clients see them. */
   stat(): Stat;
 }
@@ -205,6 +207,10 @@ export class StoredZnode implements Znode, Sibling {
   /** Names of the children by code unit. The array may be kept: never write to it. Of many children it takes time: see `Children`. */
   childNames(): readonly string[] {
     return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
+  }
+
+  get leastListBytes(): number {
+    return this.#children?.leastListBytes(this.path === '/' ? 1 : this.path.length + 1) ?? 0;
   }
 
   /** See `Children.after`. */

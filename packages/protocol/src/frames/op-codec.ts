@@ -7,6 +7,7 @@ import type { AclEntry } from '../acl.ts';
 import { unreachable } from '../assert.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
+import { isListingKind, type ListingOp } from '../listing.ts';
 import {
   type CheckOp,
   type CreateMode,
@@ -19,6 +20,7 @@ import {
 } from '../op.ts';
 import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
 import type { CallFault } from './frame.ts';
+import { readListing, writeListingFields } from './listing-codec.ts';
 import {
   beginMessage,
   checkMessageEnd,
@@ -51,6 +53,8 @@ export const OP_FIELDS = {
   closeSession: 17,
   getEphemerals: 24,
   getAllChildrenNumber: 25,
+  listChildren: 29,
+  getSubtree: 30,
   multi: 18,
   setAcl: 20,
   getAcl: 21,
@@ -145,6 +149,10 @@ function writeFields(
       writeString(writer, 1, op.path);
       writeBool(writer, 2, linearizable);
       break;
+    case 'listChildren':
+    case 'getSubtree':
+      writeListingFields(writer, op, linearizable);
+      break;
     case 'setAcl':
       writeString(writer, 1, op.path);
       for (const entry of op.acl) writeAclEntry(writer, 2, entry);
@@ -161,7 +169,7 @@ function writeFields(
 }
 
 /** Operations whose request is some of these fields. */
-type FieldsKind = Exclude<Op['kind'], 'multi' | 'multiRead'> | 'check';
+type FieldsKind = Exclude<Op['kind'], 'multi' | 'multiRead' | ListingOp['kind']> | 'check';
 
 /** Every field that some request has; which of them count depends on the operation. */
 interface RequestFields {
@@ -185,6 +193,7 @@ export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFau
     const { parts, fault, linearizable } = readParts<ReadPart>(reader, READ_PART_OF_TAG);
     return { op: fault ?? { kind, parts }, linearizable };
   }
+  if (isListingKind(kind)) return readListing(reader, kind);
   const fields = readFields(reader, kind);
   return { op: toOp(kind, fields), linearizable: fields.linearizable };
 }

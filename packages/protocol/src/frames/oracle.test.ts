@@ -70,6 +70,18 @@ const single = fc.oneof(
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
 );
 
+/** A token that is sent is not empty. */
+const pageToken = fc.option(fc.uint8Array({ minLength: 1, maxLength: 30 }), { nil: undefined });
+
+const wish = {
+  path,
+  withStat: fc.boolean(),
+  withData: fc.boolean(),
+  limit: uint32,
+  token: pageToken,
+  isEnd: fc.boolean(),
+};
+
 const op: fc.Arbitrary<Op> = fc.oneof(
   single,
   fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
@@ -89,6 +101,8 @@ const op: fc.Arbitrary<Op> = fc.oneof(
       fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const, 'getChildren' as const), path }),
     ),
   }),
+  fc.record({ kind: fc.constant('listChildren' as const), ...wish, after: fc.string() }),
+  fc.record({ kind: fc.constant('getSubtree' as const), ...wish, depth: fc.option(uint32, { nil: undefined }) }),
   fc.record({ kind: fc.constant('sync' as const), path }),
   fc.constant({ kind: 'closeSession' as const }),
 );
@@ -107,7 +121,7 @@ const call: fc.Arbitrary<FrameCall> = fc
     },
     { requiredKeys: ['xid', 'timeoutMs', 'op', 'linearizable'] },
   )
-  .map((made) => ({ ...made, linearizable: made.linearizable && /^(exists|get|multiRead)/.test(made.op.kind) }));
+  .map((made) => ({ ...made, linearizable: made.linearizable && /^(exists|get|list|multiRead)/.test(made.op.kind) }));
 
 const stat = fc.record({
   czxid: zxid,
@@ -163,6 +177,13 @@ const result = fc.oneof(
   fc.record({ kind: fc.constant('getEphemerals' as const), paths: fc.array(fc.string()) }),
   fc.record({ kind: fc.constant('getAllChildrenNumber' as const), total: uint32 }),
   fc.record({ kind: fc.constant('sync' as const), path }),
+  fc.record({
+    kind: fc.constantFrom('listChildren' as const, 'getSubtree' as const),
+    at: zxid,
+    top: fc.option(stat, { nil: undefined }),
+    entries: fc.array(fc.record({ name: path, stat: fc.option(stat, { nil: undefined }), data }), { maxLength: 4 }),
+    next: pageToken,
+  }),
   fc.constant({ kind: 'delete' as const }),
   fc.constant({ kind: 'closeSession' as const }),
 );

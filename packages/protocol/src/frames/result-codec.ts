@@ -8,10 +8,12 @@ import { unreachable } from '../assert.ts';
 import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
+import { isListingKind, type ListingOp } from '../listing.ts';
 import type { Op, OpFailure, OpResult, PartResult, ReadPartResult } from '../op.ts';
 import type { Stat } from '../stat.ts';
 import { ZERO_ZXID, type Zxid } from '../zxid.ts';
 import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
+import { readPage, writePageFields } from './listing-codec.ts';
 import { OP_FIELDS, PART_FIELDS, READ_PART_FIELDS } from './op-codec.ts';
 import { readStat, writeStat } from './stat-codec.ts';
 import {
@@ -148,6 +150,10 @@ function writeFields(
     case 'getAllChildrenNumber':
       writeUint(writer, 1, result.total);
       break;
+    case 'listChildren':
+    case 'getSubtree':
+      writePageFields(writer, result);
+      break;
     case 'sync':
       writeString(writer, 1, result.path);
       break;
@@ -175,6 +181,7 @@ interface ResponseFields {
 export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
   if (kind === 'multi') return { kind, results: readPartResults(reader, readPartResult) };
   if (kind === 'multiRead') return { kind, results: readPartResults(reader, readReadPartResult) };
+  if (isListingKind(kind)) return readPage(reader, kind);
   return toResult(kind, readFields(reader, kind));
 }
 
@@ -264,7 +271,10 @@ function toSetDataResult(fields: ResponseFields): Extract<PartResult, { kind: 's
   return { kind: 'setData', stat: statOf('setData', fields) };
 }
 
-function toResult(kind: Exclude<Op['kind'], 'multi' | 'multiRead'>, fields: ResponseFields): OpResult | OpFailure {
+function toResult(
+  kind: Exclude<Op['kind'], 'multi' | 'multiRead' | ListingOp['kind']>,
+  fields: ResponseFields,
+): OpResult | OpFailure {
   switch (kind) {
     case 'create':
       return toCreateResult(fields);

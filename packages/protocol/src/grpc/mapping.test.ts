@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../bytes.ts';
 import { ERROR_CODES, ERRORS } from '../errors.ts';
 import { decodeAttachRequest, decodeAttachResponse, decodeErrorDetail, writeReply } from '../frames/index.ts';
+import type { ListingResult } from '../listing.ts';
 import type { Answer, Op, OpResult } from '../op.ts';
 import { toSessionId } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';
@@ -10,7 +11,7 @@ import { CLUSTER_SERVICE, SESSION_SERVICE, ZNODE_SERVICE } from './attach.ts';
 import { loadProtos, serviceOf } from './load.ts';
 import { isUnaryFailure, toStat, toUnaryFailure, toUnaryResponse, ZNODE_CALLS, type ZnodeMethod } from './mapping.ts';
 import { type ClusterStatus, readStatusResponse, toStatusResponse } from './status.ts';
-import type { WireStat, WireStatusResponse, WireZnodeResponse } from './wire-types.ts';
+import type { WireListedZnode, WireStat, WireStatusResponse, WireZnodeResponse } from './wire-types.ts';
 
 const protos = loadProtos();
 const znodes = serviceOf(protos, ZNODE_SERVICE);
@@ -18,6 +19,9 @@ const attach = serviceOf(protos, SESSION_SERVICE)['Attach']!;
 
 const session = { id: 0xff00_0000_0000_0003n, token: new Uint8Array([1, 2]) };
 const data = new Uint8Array([0, 255]);
+
+/** A listing of which nothing but the path is said. */
+const FIRST = { path: '/a', withStat: false, withData: false, limit: 0, token: undefined, isEnd: false } as const;
 
 /** Method, request as a client writes it, name in Call, the operation that it means. */
 const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
@@ -87,6 +91,26 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
       ],
     },
   ],
+  ['ListChildren', { path: '/a', linearizable: true }, 'listChildren', { kind: 'listChildren', ...FIRST, after: '' }],
+  [
+    'ListChildren',
+    { path: '/a', withStat: true, limit: 2 ** 32 - 1, after: 'é' },
+    'listChildren',
+    { kind: 'listChildren', ...FIRST, withStat: true, limit: 2 ** 32 - 1, after: 'é' },
+  ],
+  [
+    'ListChildren',
+    { path: '/a', pageToken: data, end: true },
+    'listChildren',
+    { kind: 'listChildren', ...FIRST, token: data, isEnd: true, after: '' },
+  ],
+  ['GetSubtree', { path: '/a' }, 'getSubtree', { kind: 'getSubtree', ...FIRST, depth: undefined }],
+  [
+    'GetSubtree',
+    { path: '/a', withData: true, maxDepth: 0 },
+    'getSubtree',
+    { kind: 'getSubtree', ...FIRST, withData: true, depth: 0 },
+  ],
 ];
 
 const stat = {
@@ -103,6 +127,10 @@ const stat = {
   numChildren: 5,
 };
 
+const BIG = toZxid(9_007_199_254_740_993n);
+const LISTED = { name: '/é', stat, data: new Uint8Array(0) };
+const NAMED = { name: 'b', stat: undefined, data: undefined };
+
 const RESULTS: readonly [ZnodeMethod, OpResult][] = [
   ['Create', { kind: 'create', path: '/a', stat }],
   ['Delete', { kind: 'delete' }],
@@ -115,6 +143,9 @@ const RESULTS: readonly [ZnodeMethod, OpResult][] = [
   ['GetEphemerals', { kind: 'getEphemerals', paths: ['/a', '/b'] }],
   ['GetAllChildrenNumber', { kind: 'getAllChildrenNumber', total: 2 ** 32 - 1 }],
   ['Sync', { kind: 'sync', path: '/' }],
+  ['ListChildren', { kind: 'listChildren', at: BIG, top: stat, entries: [LISTED, NAMED], next: data }],
+  ['ListChildren', { kind: 'listChildren', at: BIG, top: undefined, entries: [], next: undefined }],
+  ['GetSubtree', { kind: 'getSubtree', at: BIG, top: stat, entries: [NAMED, LISTED], next: undefined }],
 ];
 
 /** Buffers become plain arrays, so that they can be compared. */
@@ -122,6 +153,18 @@ function plainData<T>(value: T): T {
   if (value instanceof Uint8Array) return new Uint8Array(value) as T;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainData(inner)])) as T;
+}
+
+/** What a page says, whichever way it went. */
+function expectSamePage(seen: WireZnodeResponse, { kind, entries, at, next }: ListingResult): void {
+  const listed = (kind === 'listChildren' ? seen.children : seen.znodes) as readonly WireListedZnode[];
+  const words = listed.map(({ name, stat: own, data: bytes }) => ({
+    name,
+    stat: own === null ? undefined : toStat(own),
+    data: bytes && new Uint8Array(bytes),
+  }));
+  expect(words).toEqual(entries);
+  expect([seen.listingZxid, new Uint8Array(seen.nextPageToken!)]).toEqual([at, next ?? new Uint8Array(0)]);
 }
 
 describe('unary requests', () => {
@@ -172,6 +215,7 @@ describe('unary responses', () => {
       ...('total' in result ? { total: seen.total } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
+    if ('entries' in result) expectSamePage(seen, result);
   });
 
   it('hold what several reads came to, each by itself', () => {

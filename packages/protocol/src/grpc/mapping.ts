@@ -7,6 +7,7 @@ import { unreachable } from '../assert.ts';
 import { ERRORS, isOutcomeKnown } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
+import type { ListingOp, ListingResult } from '../listing.ts';
 import type {
   Answer,
   CreateMode,
@@ -29,7 +30,9 @@ import type {
   WireDeleteRequest,
   WireEphemeralsRequest,
   WireErrorDetail,
+  WireGetSubtreeRequest,
   WireGuard,
+  WireListChildrenRequest,
   WireMultiPart,
   WireMultiPartResult,
   WireMultiReadPart,
@@ -87,6 +90,10 @@ export const ZNODE_CALLS = {
     guards: NO_GUARDS,
   }),
   GetAllChildrenNumber: (request: WireReadRequest): UnaryCall => readCall('getAllChildrenNumber', request),
+  ListChildren: (request: WireListChildrenRequest): UnaryCall =>
+    listingCall({ kind: 'listChildren', ...toWish(request), after: request.after }, request),
+  GetSubtree: (request: WireGetSubtreeRequest): UnaryCall =>
+    listingCall({ kind: 'getSubtree', ...toWish(request), depth: request.maxDepth }, request),
   Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, UNBOUND),
   SetAcl: (request: WireSetAclRequest): UnaryCall => writeCall(toSetAcl(request), request),
   GetAcl: (request: WireReadRequest): UnaryCall => readCall('getAcl', request),
@@ -222,6 +229,32 @@ function readCall(kind: Exclude<SingleReadOp['kind'], 'getEphemerals'>, request:
   };
 }
 
+/** What both kinds of listing have in common. */
+function toWish({ path, withStat, withData, limit, pageToken, end }: Omit<WireListChildrenRequest, 'after'>) {
+  const token = pageToken.length === 0 ? undefined : new Uint8Array(pageToken);
+  return { path, withStat, withData, limit, token, isEnd: end };
+}
+
+function listingCall(op: ListingOp, { linearizable }: { readonly linearizable: boolean }): UnaryCall {
+  return { op, linearizable, session: undefined, guards: NO_GUARDS };
+}
+
+function toPage({ kind, entries, top, at, next }: ListingResult, zxid: Zxid): WireZnodeResponse {
+  const znodes = entries.map(({ name, stat, data }) => {
+    const listed = { name, stat: stat === undefined ? null : toWireStat(stat) };
+    return data === undefined ? listed : { ...listed, data };
+  });
+  return {
+    ...(kind === 'listChildren' ? { children: znodes } : { znodes }),
+    stat: top === undefined ? null : toWireStat(top),
+    listingZxid: at,
+    nextPageToken: next ?? NO_TOKEN,
+    zxid,
+  };
+}
+
+const NO_TOKEN = new Uint8Array(0);
+
 const MODES = new Map<string | number, CreateMode>([
   ['CREATE_MODE_UNSPECIFIED', 'persistent'],
   ['CREATE_MODE_PERSISTENT', 'persistent'],
@@ -306,6 +339,9 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
       return { children: result.children, stat: toWireStat(result.stat), zxid };
     case 'getEphemerals':
       return { paths: result.paths, zxid };
+    case 'listChildren':
+    case 'getSubtree':
+      return toPage(result, zxid);
     case 'getAllChildrenNumber':
       return { total: result.total, zxid };
     case 'multi':

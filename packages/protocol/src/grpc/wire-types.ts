@@ -132,6 +132,29 @@ export interface WireReadRequest {
   readonly linearizable: boolean;
 }
 
+/** ListChildrenRequest. */
+export interface WireListChildrenRequest {
+  readonly path: string;
+  readonly linearizable: boolean;
+  readonly withStat: boolean;
+  readonly withData: boolean;
+  readonly limit: number;
+  readonly pageToken: Uint8Array;
+  readonly end: boolean;
+  readonly after: string;
+}
+
+/** GetSubtreeRequest. */
+export interface WireGetSubtreeRequest extends Omit<WireListChildrenRequest, 'after'> {
+  readonly maxDepth?: number;
+}
+
+export interface WireListedZnode {
+  readonly name: string;
+  readonly stat: WireStat | null;
+  readonly data?: Uint8Array;
+}
+
 export interface WireEphemeralsRequest {
   readonly pathPrefix: string;
   readonly linearizable: boolean;
@@ -146,7 +169,10 @@ export interface WireSyncRequest {
 export interface WireZnodeResponse {
   readonly path?: string;
   readonly data?: Uint8Array;
-  readonly children?: readonly string[];
+  readonly children?: readonly string[] | readonly WireListedZnode[];
+  readonly znodes?: readonly WireListedZnode[];
+  readonly listingZxid?: bigint;
+  readonly nextPageToken?: Uint8Array;
   readonly paths?: readonly string[];
   readonly total?: number;
   readonly stat?: WireStat | null;

@@ -131,6 +131,13 @@ export const KEYS = {
   reapPerMinuteMax: limit('reapPerMinuteMax', 'Containers and znodes with a TTL deleted in a minute', 1, 10_000_000),
   epochTxnsMax: limit('epochTxnsMax', 'A leader with this many txns in its epoch hands over', 1, 2 ** 32 - 2 ** 20),
   watchBytesMax: limit('watchBytesMax', 'Changes kept in memory for watches that are resumed', 0, 16 * GIB),
+  listingsMax: limit('listingsMax', 'Listings in pages that go on at this member; past it THROTTLED', 1, 1_000),
+  listingBytesMax: limit(
+    'listingBytesMax',
+    'What they keep of znodes that change; past it one is given up',
+    MIB,
+    16 * GIB,
+  ),
   resumableWatchesMax: limit(
     'resumableWatchesMax',
     'Resumable watches of this member; past it THROTTLED',

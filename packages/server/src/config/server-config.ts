@@ -217,6 +217,8 @@ function resolveLimits({ values, origins }: Gathered): Limits {
     reapPerMinuteMax: need(values.reapPerMinuteMax, 'reapPerMinuteMax'),
     epochTxnsMax: need(values.epochTxnsMax, 'epochTxnsMax'),
     watchBytesMax: need(values.watchBytesMax, 'watchBytesMax'),
+    listingsMax: need(values.listingsMax, 'listingsMax'),
+    listingBytesMax: need(values.listingBytesMax, 'listingBytesMax'),
     resumableWatchesMax: need(values.resumableWatchesMax, 'resumableWatchesMax'),
   };
 }

@@ -3,6 +3,7 @@
  * looked at. Calls and results are handed to the search of ../linearizability. What it cannot decide counts as broken.
  */
 
+import type { Answer } from '@quorate/protocol';
 import type { CallRecord } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { checkLinearizable } from '../linearizability/check.ts';
@@ -25,7 +26,7 @@ export class LinearizableChecker implements Checker {
 function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: CallRecord): HistoryCall | [] {
   const { op, session, attachment, sid, callId, linearizable } = call;
   // What is of several znodes is not in the workload: the checker takes each by itself.
-  if (isSessionOp(op) || 'parts' in op) return [];
+  if (isSessionOp(op) || 'parts' in op || op.kind === 'listChildren' || op.kind === 'getSubtree') return [];
   return {
     process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
     session,
@@ -35,9 +36,21 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
     linearizable,
     invokedAt: calledAt,
     returnedAt: answer === undefined ? undefined : answeredAt,
-    result: answer === undefined || 'results' in answer.result ? undefined : answer.result,
+    result: seenOf(answer?.result),
     ...(answer === undefined || isRepeated ? {} : { zxid: answer.zxid }),
   };
+}
+
+function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
+  switch (result?.kind) {
+    case 'multi':
+    case 'multiRead':
+    case 'listChildren':
+    case 'getSubtree':
+      return undefined;
+    default:
+      return result;
+  }
 }
 
 function isSessionOp(op: CallRecord['call']['op']): op is SessionOp {

@@ -2,7 +2,15 @@
  * What clients did and were told, and nothing else: the input of the linearizability checker. The simulator makes it from
  * its observations, tests on real processes from what their clients wrote down.
  */
-import { ERRORS, type MultiOp, type MultiReadOp, type Op, type OpFailure, type Stat } from '@quorate/protocol';
+import {
+  ERRORS,
+  type ListingOp,
+  type MultiOp,
+  type MultiReadOp,
+  type Op,
+  type OpFailure,
+  type Stat,
+} from '@quorate/protocol';
 import { fateOfResult } from '../calls.ts';
 
 /** Parts of a Stat that are compared when they are known. */
@@ -35,7 +43,7 @@ export interface HistoryCall {
    * that has no such promise (unary calls to any member): its ordinary reads are then not checked.
    */
   readonly stream: string | undefined;
-  readonly op: Exclude<Op, MultiOp | MultiReadOp>;
+  readonly op: Exclude<Op, MultiOp | MultiReadOp | ListingOp>;
   /** A read that asked to be linearizable. Writes and syncs always are. */
   readonly linearizable: boolean;
   /** When the call was made and when its result came, by one clock, in any unit that tells all moments apart. */

@@ -225,6 +225,7 @@ class AttachStream implements Attachment {
         guards,
         identities: this.#identities,
         linearizable,
+        listBytesMax: FRAME_BYTES_MAX,
         numbered: request === 0 ? undefined : { request, acknowledged },
         deadlineMs: deadlineAfter(timeoutMs),
       },

@@ -2,10 +2,13 @@
  * How long a reply is, and what becomes of a list that no reply can carry. Both fronts of gRPC ask here: a frame of a stream and a
  * unary response have the same limit, which is also what gRPC clients read of one message when nobody tells them otherwise.
  */
-import { type Answer, FRAME_BYTES_MAX, utf8Length } from '@quorate/protocol';
+import { type Answer, FRAME_BYTES_MAX, type ListingResult, utf8Length } from '@quorate/protocol';
 
 /** Around what can be large: tags, lengths, numbers, a stat. */
 const REPLY_OVERHEAD_BYTES = 256;
+
+/** What a znode in a page takes beside its name and data, at most. */
+const LISTED_BYTES = 120;
 
 /** An answer that a message can carry, and the bytes that it takes there: never less than it does. */
 export interface SizedAnswer {
@@ -27,11 +30,20 @@ export function sized(answer: Answer): SizedAnswer {
 /** Exact but for the overhead, of which a little is left. */
 function replyBytes({ result }: Pick<Answer, 'result'>): number {
   if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
+  if (result.kind === 'listChildren' || result.kind === 'getSubtree') return pageBytes(result);
   let bytes = REPLY_OVERHEAD_BYTES;
   // What may be read at once is bounded where it is read.
   if (result.kind === 'multiRead') for (const part of result.results) bytes += replyBytes({ result: part });
   for (const name of listOf(result) ?? []) bytes += fieldBytes(name);
   return bytes;
+}
+
+/** No less than it takes. Pages are never too long: the core ends them long before. */
+function pageBytes({ entries }: ListingResult): number {
+  return entries.reduce(
+    (sum, { name, data }) => sum + LISTED_BYTES + name.length * 3 + (data?.length ?? 0),
+    REPLY_OVERHEAD_BYTES,
+  );
 }
 
 function listOf(result: Answer['result']): readonly string[] | undefined {

@@ -1,6 +1,6 @@
 /** ZnodeService: unary calls on znodes. Each becomes one call of the core, with the deadline of the RPC. */
 import type { UntypedServiceImplementation } from '@grpc/grpc-js';
-import { NO_SESSION } from '@quorate/protocol';
+import { FRAME_BYTES_MAX, NO_SESSION } from '@quorate/protocol';
 import {
   isUnaryFailure,
   toUnaryResponse,
@@ -48,6 +48,7 @@ function handlerOf(core: CoreAccess, method: ZnodeMethod): UnaryHandler<object, 
         guards,
         identities,
         linearizable,
+        listBytesMax: FRAME_BYTES_MAX,
         deadlineMs: deadlineOf(call),
       },
     });
