@@ -63,3 +63,22 @@ describe('several reads', () => {
     for (const reader of readers) await reader.close();
   });
 });
+
+describe('a create with parents, and a set that creates', () => {
+  it('happen as a whole, from every member at once', async () => {
+    const clients = await Promise.all([0, 1, 2].map((index) => clientOf(index)));
+    const made = await Promise.all(
+      Array.from({ length: 60 }, (_, i) =>
+        clients[i % 3]!.create(`/deep/${i % 5}/${i % 7}/n-`, '', { parents: true, sequential: true }),
+      ),
+    );
+    expect(new Set(made.map(({ path }) => path)).size).toBe(60);
+    const sets = await Promise.all(
+      Array.from({ length: 30 }, (_, i) => clients[i % 3]!.set('/upsert', String(i), { upsert: true })),
+    );
+    expect(sets.map(({ version }) => version).sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => i));
+    for (const client of clients) await client.sync();
+    expect(await Promise.all(clients.map((client) => client.countDescendants('/deep')))).toEqual([100, 100, 100]);
+    for (const client of clients) await client.close();
+  });
+});

@@ -27,6 +27,7 @@ export const multi: ModelOp<'multi'> = (model, { parts }, place) => {
 function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): ModelResult | { kind: 'check' } {
   switch (part.kind) {
     case 'create':
+      if (part.parents === true) throw new ModelRefusal('INVALID_ARGUMENT', part.path);
       return simple.create(model, part, place);
     case 'delete':
       return simple.remove(model, part, place);

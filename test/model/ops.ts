@@ -13,6 +13,7 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   create: simple.create,
   delete: simple.remove,
   setData: simple.setData,
+  createOrSet: simple.createOrSet,
   multi,
   setAcl,
   getAcl,

@@ -7,6 +7,8 @@ import { Subject } from './subject.ts';
 export const REACHED = [
   ...['create', 'create NO_NODE', 'create NODE_EXISTS', 'create INVALID_ARGUMENT', 'create SESSION_EXPIRED'],
   'create NO_CHILDREN_FOR_EPHEMERALS',
+  ...['createOrSet', 'createOrSet NO_NODE', 'createOrSet INVALID_ARGUMENT', 'createOrSet NO_AUTH'],
+  ...['createOrSet QUOTA_EXCEEDED', 'createOrSet GUARD_FAILED', 'createOrSet OUT_OF_ORDER'],
   ...['delete', 'delete NO_NODE', 'delete BAD_VERSION', 'delete NOT_EMPTY', 'delete INVALID_ARGUMENT'],
   ...['setData', 'setData NO_NODE', 'setData BAD_VERSION', 'setData SESSION_EXPIRED'],
   ...['create OUT_OF_ORDER', 'delete OUT_OF_ORDER', 'setData OUT_OF_ORDER'],

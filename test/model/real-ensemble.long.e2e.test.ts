@@ -17,7 +17,9 @@ import {
   type Step,
   sequence,
   someCreate,
+  someCreateOrSet,
   someData,
+  someDeepCreate,
   someMulti,
   someMultiRead,
   someVersion,
@@ -48,7 +50,11 @@ function sendable(stage: Stage, { parts }: MultiOp): MultiOp {
 
 async function take(stage: Stage, [kind, a, b, c]: Step): Promise<void> {
   if (kind === 'create') await stage.write(open(someCreate(stage, a, b)), c);
-  else if (kind === 'multi') await stage.write(sendable(stage, someMulti(stage, a, b, c)), c);
+  else if (kind === 'deepCreate') await stage.write(open(someDeepCreate(stage, a, b, c)), c);
+  else if (kind === 'createOrSet') {
+    const { path, data } = someCreateOrSet(stage, a, b, c);
+    await stage.write({ kind, path, data: data ?? NO_BYTES }, c);
+  } else if (kind === 'multi') await stage.write(sendable(stage, someMulti(stage, a, b, c)), c);
   else if (kind === 'open') await stage.open(a);
   else if (kind === 'close') await stage.close(a);
   else if (kind === 'read') {

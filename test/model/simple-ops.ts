@@ -1,9 +1,19 @@
 /** The model's operations on one znode, one function each: checks in the order of reference §4.3, then what changes (§5.3). */
-import { NO_SESSION, type ReadPartResult } from '@quorate/protocol';
+import { NO_SESSION, type ReadPartResult, type SingleWriteOp } from '@quorate/protocol';
 import { RIGHTS, requireRight, storedModelAcl } from './acls.ts';
 import { requireQuota } from './quotas.ts';
-import { type ModelOp, parentPath, requirePath, requireVersion } from './reference.ts';
+import {
+  type ModelOp,
+  type ModelResult,
+  type Place,
+  parentPath,
+  type ReferenceModel,
+  requirePath,
+  requireVersion,
+} from './reference.ts';
 import { ModelRefusal } from './refused.ts';
+
+type CreateOp = Extract<SingleWriteOp, { readonly kind: 'create' }>;
 
 const PROTECTED = ['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config'];
 
@@ -11,11 +21,22 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
   if (op.mode === 'ephemeral' && session === NO_SESSION) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
   if (op.mode === 'container' && op.sequential) throw new ModelRefusal('INVALID_ARGUMENT', op.path);
   requirePath(op.sequential ? `${op.path}0000000000` : op.path, op.path);
-  const acl = storedModelAcl(op.acl, op.path);
+  return makeZnode(model, op, { zxid, timeMs, session }, true);
+};
+
+/** Ancestors first, if they are to be made: nobody has to have a right in what he has just made. */
+function makeZnode(model: ReferenceModel, op: CreateOp, place: Place, asksRight: boolean): ModelResult {
+  const { zxid, timeMs, session } = place;
   const parentAt = parentPath(op.path);
+  const isBare = op.parents === true && !model.znodes.has(parentAt);
+  if (isBare) {
+    const above = { kind: 'create', path: parentAt, data: undefined, mode: 'persistent', sequential: false } as const;
+    makeZnode(model, { ...above, parents: true, ...(op.acl && { acl: op.acl }) }, place, asksRight);
+  }
+  const acl = storedModelAcl(op.acl, op.path);
   const parent = model.znodes.get(parentAt);
   if (parent === undefined) throw new ModelRefusal('NO_NODE', op.path);
-  requireRight(parent, RIGHTS.create, op.path);
+  if (asksRight && !isBare) requireRight(parent, RIGHTS.create, op.path);
   const path = op.sequential ? op.path + String(parent.creates).padStart(10, '0') : op.path;
   if (model.znodes.has(path)) throw new ModelRefusal('NODE_EXISTS', path);
   if (parent.owner !== NO_SESSION) throw new ModelRefusal('NO_CHILDREN_FOR_EPHEMERALS', path);
@@ -40,6 +61,17 @@ export const create: ModelOp<'create'> = (model, op, { zxid, timeMs, session }) 
   });
   model.changed('created', path, zxid);
   return { kind: 'create', path, stat: model.stat(path) };
+}
+
+export const createOrSet: ModelOp<'createOrSet'> = (model, { path, data, acl, parents }, place) => {
+  requirePath(path);
+  const isThere = model.znodes.has(path);
+  const more = { ...(acl && { acl }), ...(parents && { parents }) };
+  const done = isThere
+    ? setData(model, { kind: 'setData', path, data, expectedVersion: undefined }, place)
+    : create(model, { kind: 'create', path, data, mode: 'persistent', sequential: false, ...more }, place);
+  if (done.kind !== 'create' && done.kind !== 'setData') throw new Error(`Not of a ${done.kind}`);
+  return { kind: 'createOrSet', created: !isThere, stat: done.stat };
 };
 
 export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {

@@ -184,6 +184,7 @@ interface Bare {
 
 /** A result as the client shows it: of a failure the code alone. */
 function bare(result: ModelResult): unknown {
+  if (result.kind === 'createOrSet') return { kind: result.kind, stat: result.stat };
   if (result.kind === 'multiRead') return { ...result, results: result.results.map((part) => bare(part)) };
   return result.kind === 'error' ? { kind: 'error', code: result.code } : result;
 }
@@ -203,9 +204,10 @@ async function writeBy(client: Client, op: WriteOp): Promise<Bare> {
   const { kind, path } = op;
   if (kind === 'create') {
     const mode = op.mode === 'ttl' ? { ttlMs: op.ttlMs! } : op.mode;
-    const made = await client.create(path, op.data, { ...CALL, mode, sequential: op.sequential });
+    const made = await client.create(path, op.data, { ...CALL, mode, sequential: op.sequential, parents: op.parents });
     return { kind, path: made.path, stat: made.stat };
   }
+  if (kind === 'createOrSet') return { kind, stat: await client.set(path, op.data!, { ...CALL, upsert: true }) };
   const version = op.expectedVersion;
   if (kind === 'setData') return { kind, stat: await client.set(path, op.data!, { ...CALL, version }) };
   await client.delete(path, { ...CALL, version });

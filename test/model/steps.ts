@@ -5,6 +5,7 @@
 import {
   type Acl,
   type CreateMode,
+  type CreateOrSetOp,
   type Guard,
   type MultiOp,
   type MultiPart,
@@ -20,6 +21,8 @@ import fc from 'fast-check';
 import type { ReferenceModel } from './reference.ts';
 import type { Subject } from './subject.ts';
 
+type CreateOp = Extract<SingleWriteOp, { kind: 'create' }>;
+
 type Choice = readonly [kind: string, a: number, b: number, c: number];
 
 /** What choices are made among. */
@@ -33,6 +36,8 @@ export type Step = Choice;
 
 const WEIGHTS: Readonly<Record<string, number>> = {
   create: 12,
+  deepCreate: 3,
+  createOrSet: 3,
   delete: 5,
   setData: 5,
   multi: 4,
@@ -121,7 +126,7 @@ export function someAcl(choice: number): Acl {
   return at(ACLS, choice);
 }
 
-export function someCreate(scene: Scene, a: number, b: number): Extract<SingleWriteOp, { kind: 'create' }> {
+export function someCreate(scene: Scene, a: number, b: number): CreateOp {
   const mode = at(MODES, b >> 3);
   const sequential = b % 3 === 0 && (mode !== 'container' || b % 7 === 0);
   const shape = { kind: 'create', path: newPath(scene, a, b >> 6), data: someData(a), mode, sequential } as const;
@@ -129,8 +134,22 @@ export function someCreate(scene: Scene, a: number, b: number): Extract<SingleWr
   return a % 4 === 0 ? { ...lives, acl: someAcl(b >> 2) } : lives;
 }
 
+/** Below what may not be there. */
+export function someDeepCreate(scene: Scene, a: number, b: number, c: number): CreateOp {
+  const op = someCreate(scene, a, b);
+  const under = at(['', '/a', '/b/a', '/é/b/..c'], c);
+  return { ...op, path: under + op.path, parents: true };
+}
+
+export function someCreateOrSet(scene: Scene, a: number, b: number, c: number): CreateOrSetOp {
+  const path = c % 3 === 0 ? existingPath(scene, a) : newPath(scene, a, b);
+  const op = { kind: 'createOrSet', path, data: someData(b) } as const;
+  return { ...op, ...(c % 5 === 0 && { parents: true }), ...(c % 7 === 0 && { acl: someAcl(a) }) };
+}
+
 /** Some make what others then change or delete. */
 function somePart(scene: Scene, a: number, b: number, c: number): MultiPart {
+  if (c % 64 === 0) return someDeepCreate(scene, a, b, c);
   if (c % 4 === 0) return someCreate(scene, a, b);
   const path = c % 3 === 0 ? newPath(scene, a, b) : existingPath(scene, a);
   const expectedVersion = someVersion(scene, path, b);
@@ -198,6 +217,8 @@ function sendQuota(subject: Subject, a: number, b: number, c: number): void {
 
 const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: number) => void>> = {
   create: (subject, a, b, c) => send(subject, someCreate(subject, a, b), c),
+  deepCreate: (subject, a, b, c) => send(subject, someDeepCreate(subject, a, b, c), c),
+  createOrSet: (subject, a, b, c) => send(subject, someCreateOrSet(subject, a, b, c), c),
   delete: (subject, a, b, c) => {
     const path = existingPath(subject, a);
     send(subject, { kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, c);

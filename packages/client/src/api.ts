@@ -107,7 +107,7 @@ export interface CreateOptions extends CallOptions {
   readonly mode?: CreateMode | undefined;
   /** Append a ten-digit counter of the parent to the path. */
   readonly sequential?: boolean | undefined;
-  /** Create missing ancestors, as persistent znodes without data. They stay when the create itself fails. */
+  /** Create missing ancestors in the same txn, as persistent znodes without data and with the same `acl`. */
   readonly parents?: boolean | undefined;
   /** Who may do what with the znode. Default `open`. */
   readonly acl?: Acl | undefined;
@@ -115,7 +115,7 @@ export interface CreateOptions extends CallOptions {
 }
 
 export interface SetOptions extends WriteOptions {
-  /** Create the znode, persistent, when it does not exist. Not together with `version`. */
+  /** Create the znode, persistent and open, when it does not exist. Not together with `version`. */
   readonly upsert?: boolean | undefined;
 }
 

@@ -319,6 +319,7 @@ const WRITES = {
   delete: true,
   setData: true,
   setAcl: true,
+  createOrSet: true,
   multi: true,
   closeSession: true,
   exists: false,

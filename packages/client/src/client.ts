@@ -23,7 +23,7 @@ import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
 import { checkGuard } from './guards.ts';
 import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
-import { ancestorsOf, Chroot } from './paths.ts';
+import { Chroot } from './paths.ts';
 import { toMultiRead, toReadResult } from './reads.ts';
 import type { Session } from './session.ts';
 import { Signals } from './signals.ts';
@@ -61,7 +61,7 @@ export class SessionClient implements Client {
     const bytes = toBytes(data);
     const budget = this.#budget(options);
     const op = { kind: 'create', path: inward, data: bytes, ...lives, sequential, ...(acl && { acl }) } as const;
-    const created = parents ? await this.#createWithParents(op, budget) : await this.#call(op, budget);
+    const created = await this.#call(parents ? { ...op, parents } : op, budget);
     return makeZnode(this.#chroot.outward(created.path), bytes, created.stat);
   }
 
@@ -85,9 +85,10 @@ export class SessionClient implements Client {
     if (options.upsert === true && expectedVersion !== undefined) {
       throw new TypeError('upsert and version exclude each other: a znode that does not exist has no version');
     }
-    const op = { kind: 'setData', path: this.#chroot.inward(path), data: toBytes(data), expectedVersion } as const;
+    const op = { path: this.#chroot.inward(path), data: toBytes(data) };
     const budget = this.#budget(options);
-    return options.upsert === true ? this.#upsert(op, budget) : (await this.#call(op, budget)).stat;
+    if (options.upsert === true) return (await this.#call({ kind: 'createOrSet', ...op }, budget)).stat;
+    return (await this.#call({ kind: 'setData', ...op, expectedVersion }, budget)).stat;
   }
 
   async delete(path: string, options: DeleteOptions = {}): Promise<void> {
@@ -164,43 +165,6 @@ export class SessionClient implements Client {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
-  }
-
-  /** Creates; when an ancestor is missing creates those first. Others may delete them meanwhile: then all over again. */
-  async #createWithParents(op: Extract<Op, { kind: 'create' }>, budget: Budget): Promise<ResultOf<'create'>> {
-    for (;;) {
-      try {
-        return await this.#call(op, budget);
-      } catch (error) {
-        if (!isCode(error, 'NO_NODE')) throw error;
-      }
-      for (const path of ancestorsOf(op.path)) {
-        const parent = { kind: 'create', path, data: undefined, mode: 'persistent', sequential: false } as const;
-        try {
-          await this.#call(parent, budget);
-        } catch (error) {
-          if (isCode(error, 'NO_NODE')) break;
-          if (!isCode(error, 'NODE_EXISTS')) throw error;
-        }
-      }
-    }
-  }
-
-  /** Sets, or creates when there is nothing to set; others may create or delete it meanwhile. */
-  async #upsert(op: Extract<Op, { kind: 'setData' }>, budget: Budget): Promise<Stat> {
-    const create = { kind: 'create', path: op.path, data: op.data, mode: 'persistent', sequential: false } as const;
-    for (;;) {
-      try {
-        return (await this.#call(op, budget)).stat;
-      } catch (error) {
-        if (!isCode(error, 'NO_NODE')) throw error;
-      }
-      try {
-        return (await this.#call(create, budget)).stat;
-      } catch (error) {
-        if (!isCode(error, 'NODE_EXISTS')) throw error;
-      }
-    }
   }
 
   #budget(options: CallOptions & { readonly guard?: Guard | readonly Guard[] | undefined }): Budget {

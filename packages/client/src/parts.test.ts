@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { backoffMs, shuffled } from './backoff.ts';
 import { Fifo } from './fifo.ts';
-import { ancestorsOf, Chroot } from './paths.ts';
+import { Chroot } from './paths.ts';
 import { Signals } from './signals.ts';
 
 describe('the queue', () => {
@@ -90,13 +90,6 @@ describe('C162: a path under a chroot', () => {
     expect(chroot.outward('/app/a')).toBe('/a');
     expect(chroot.outward('/apple')).toBe('/apple');
     expect(new Chroot('').outward('/a')).toBe('/a');
-  });
-
-  it('has these ancestors', () => {
-    expect(ancestorsOf('/a/b/c')).toEqual(['/a', '/a/b']);
-    expect(ancestorsOf('/a/b/')).toEqual(['/a', '/a/b']);
-    expect(ancestorsOf('/a')).toEqual([]);
-    expect(ancestorsOf('/')).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Paths under a chroot: what the caller names, and what the ensemble knows it by. */
-import { parentOf, pathFault } from '@quorate/protocol';
+import { pathFault } from '@quorate/protocol';
 import { CoordinationError } from './errors.ts';
 
 export class Chroot {
@@ -39,12 +39,4 @@ export class Chroot {
     if (path === this.#prefix) return '/';
     return path.startsWith(`${this.#prefix}/`) ? path.slice(this.#prefix.length) : path;
   }
-}
-
-/** The ancestors of a legal path from the highest to its parent, without `/`. */
-export function ancestorsOf(path: string): readonly string[] {
-  const ancestors: string[] = [];
-  const first = path.endsWith('/') ? path.slice(0, -1) : parentOf(path);
-  for (let at = first; at !== '/' && at !== ''; at = parentOf(at)) ancestors.unshift(at);
-  return ancestors;
 }

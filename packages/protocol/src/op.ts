@@ -30,6 +30,8 @@ export type SingleWriteOp =
       readonly sequential: boolean;
       /** Undefined: everybody may do everything. */
       readonly acl?: Acl;
+      /** Creates the ancestors that are missing too: persistent, without data, with the same ACL. Not in a multi. */
+      readonly parents?: true;
     }
   | { readonly kind: 'delete'; readonly path: string; readonly expectedVersion: number | undefined }
   | {
@@ -62,8 +64,19 @@ export interface SetAclOp {
   readonly expectedVersion: number | undefined;
 }
 
+/** Sets the data of a znode, or creates it, persistent, when it is not there. */
+export interface CreateOrSetOp {
+  readonly kind: 'createOrSet';
+  readonly path: string;
+  readonly data: Uint8Array | undefined;
+  /** Of a znode that is created. */
+  readonly acl?: Acl;
+  /** As for a create. */
+  readonly parents?: true;
+}
+
 /** Operations that change the tree: ordered by the leader, one txn each. */
-export type WriteOp = SingleWriteOp | SetAclOp | MultiOp;
+export type WriteOp = SingleWriteOp | SetAclOp | CreateOrSetOp | MultiOp;
 
 /** A condition that any write may carry: that very znode exists still. Otherwise the write is refused with GUARD_FAILED. */
 export interface Guard {
@@ -131,6 +144,7 @@ export type OpResult =
   | { readonly kind: 'delete' }
   | { readonly kind: 'setData'; readonly stat: Stat }
   | { readonly kind: 'setAcl'; readonly stat: Stat }
+  | { readonly kind: 'createOrSet'; readonly created: boolean; readonly stat: Stat }
   | { readonly kind: 'getAcl'; readonly acl: Acl; readonly stat: Stat }
   | { readonly kind: 'exists'; readonly stat: Stat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat: Stat }

@@ -118,6 +118,7 @@ export class TreeModel {
       case 'setAcl':
         return `the workload sets no ACL: ${body.path}`;
       case 'multi':
+      case 'compound':
         for (const part of body.parts) {
           const fault = this.#applyPart(zxid, txn.timeMs, part);
           if (fault !== undefined) return fault;

@@ -125,6 +125,16 @@ export class TinyTree {
         Object.assign(znode, { data: op.data?.slice(), mzxid: this.zxid, version: znode.version + 1 });
         return { kind: 'setData', stat: statOf(znode) };
       }
+      case 'createOrSet': {
+        const created = !this.znodes.has(op.path);
+        const create = { mode: 'persistent', sequential: false, ...op, kind: 'create' } as const;
+        const result = this.#carryOut(
+          created ? create : { ...op, kind: 'setData', expectedVersion: undefined },
+          session,
+        );
+        if (result.kind !== 'create' && result.kind !== 'setData') throw new Error(`Not of a ${result.kind}`);
+        return { kind: op.kind, created, stat: result.stat };
+      }
       case 'exists':
         return { kind: 'exists', stat: statOf(this.#get(op.path)) };
       case 'getData':
@@ -155,7 +165,14 @@ export class TinyTree {
   #create(op: CreateOp, session: SessionId): OpResult {
     const owner = op.mode === 'ephemeral' ? session : NO_SESSION;
     const asked = op.sequential ? `${op.path}0` : op.path;
-    const parent = this.znodes.get(parentOf(asked));
+    const above = parentOf(asked);
+    if (op.parents === true && !this.znodes.has(above)) {
+      this.#create(
+        { kind: 'create', path: above, data: undefined, mode: 'persistent', sequential: false, parents: true },
+        session,
+      );
+    }
+    const parent = this.znodes.get(above);
     if (asked === '/') throw new KeeperError('NODE_EXISTS', 'It exists', { path: '/' });
     if (parent === undefined) throw new KeeperError('NO_NODE', 'No parent', { path: op.path });
     if (parent.owner !== NO_SESSION)

@@ -58,7 +58,8 @@ export function decide(ground: Ground, op: MultiPart): Decision<TxnPart> {
   }
 }
 
-function decideCreate(ground: Ground, op: OpOf<'create'>): Decision<PartOf<'create'>> {
+/** `isInOwn`: the parent is made by the same operation, and its right CREATE is not asked for. */
+export function decideCreate(ground: Ground, op: OpOf<'create'>, isInOwn = false): Decision<PartOf<'create'>> {
   const { view, session, hasRoom, identities } = ground;
   const acl = op.acl === undefined ? undefined : storedAcl(op.path, op.acl, identities);
   if (isRefusal(acl)) return no(acl);
@@ -66,7 +67,8 @@ function decideCreate(ground: Ground, op: OpOf<'create'>): Decision<PartOf<'crea
   if (parent === undefined) {
     return no(refusal('NO_NODE', `Cannot create ${op.path}: its parent does not exist`, op.path));
   }
-  if (!mayAccess(parent, PERMS.CREATE, identities)) return no(noAuth('create', op.path, 'CREATE on its parent'));
+  if (!isInOwn && !mayAccess(parent, PERMS.CREATE, identities))
+    return no(noAuth('create', op.path, 'CREATE on its parent'));
   // The count of creates before this one, whatever was deleted since: a number is never given twice (case C002).
   const path = op.sequential ? op.path + sequenceSuffix(parent.creates) : op.path;
   if (view.znode(path) !== undefined) return no(refusal('NODE_EXISTS', `Cannot create ${path}: it exists`, path));

@@ -199,6 +199,15 @@ describe('P4: what is in flight', () => {
   ) as fc.Arbitrary<MultiPart>;
   const op = fc.oneof(
     { weight: 3, arbitrary: single },
+    {
+      weight: 1,
+      arbitrary: fc.tuple(path, path, fc.boolean()).map(([above, below, isSet]): OrderedOp => {
+        const at = above === '/' ? below : above + below;
+        return isSet
+          ? { kind: 'createOrSet', path: at, data: undefined, parents: true }
+          : create(at, '', { parents: true });
+      }),
+    },
     { weight: 1, arbitrary: fc.array(part, { maxLength: 4 }).map((parts): OrderedOp => ({ kind: 'multi', parts })) },
   );
   const step = fc.record({ op, session, applied: fc.integer({ min: 0, max: 4 }) });

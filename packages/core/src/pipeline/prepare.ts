@@ -18,6 +18,7 @@ import {
 } from '@quorate/protocol';
 import { isSession } from '../tree/lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from '../tree/txn.ts';
+import { decideCreateOrSet, decideCreateWithParents } from './compound.ts';
 import { type Decision, decide, decideSetAcl } from './decide.ts';
 import { Draft } from './draft.ts';
 import type { TreeView } from './effects.ts';
@@ -25,7 +26,7 @@ import { EphemeralLoad, ephemeralCost } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { RequestNumbers } from './request-numbers.ts';
 import { Speculation, type SpeculationBase } from './speculation.ts';
-import { opFault } from './validate.ts';
+import { opFault, partFault } from './validate.ts';
 import type { OrderedOp, WriteRequest } from './write-request.ts';
 
 const NOBODY: readonly Identity[] = [];
@@ -98,7 +99,7 @@ export class Preparation {
   proposed(zxid: Zxid, txn: Txn): void {
     const { body, session } = txn;
     if (body.kind === 'closeSession') this.#load.ended(session);
-    else if (body.kind === 'multi') this.#weighAll(body.parts, zxid);
+    else if ('parts' in body) this.#weighAll(body.parts, zxid);
     else if (body.kind === 'create' || body.kind === 'delete') this.#weigh(body, this.#speculation);
     this.#speculation.proposed(zxid, txn);
     this.#numbers.proposed(zxid, txn);
@@ -181,8 +182,18 @@ export class Preparation {
   #decideWrite(op: WriteOp, session: SessionId, identities: readonly Identity[]): Decision<TxnBody> {
     const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path);
     const ground = { view: this.#speculation, session, identities, hasRoom };
-    if (op.kind === 'multi') return this.#decideMulti(op, session, identities);
-    return op.kind === 'setAcl' ? decideSetAcl(ground, op) : decide(ground, op);
+    switch (op.kind) {
+      case 'multi':
+        return this.#decideMulti(op, session, identities);
+      case 'setAcl':
+        return decideSetAcl(ground, op);
+      case 'createOrSet':
+        return decideCreateOrSet(ground, op);
+      case 'create':
+        return op.parents === true ? decideCreateWithParents(ground, op) : decide(ground, op);
+      default:
+        return decide(ground, op);
+    }
   }
 
   /** All parts, each against what those before it leave; or the first that fails, with nothing kept of the others. */
@@ -193,7 +204,7 @@ export class Preparation {
     const ground = { view, session, identities, hasRoom };
     const parts: TxnPart[] = [];
     for (const [part, partOp] of op.parts.entries()) {
-      const fault = opFault(partOp, session);
+      const fault = partFault(partOp, session);
       const decision: Decision<TxnPart> = fault === undefined ? decide(ground, partOp) : no(fault);
       if ('refusal' in decision) return { refusal: { ...decision.refusal, part } };
       const { body } = decision;

@@ -98,6 +98,7 @@ export class RequestNumbers {
 
 /** Bytes that the result will take, about. */
 function costOf(body: TxnBody): number {
+  if (body.kind === 'compound') return FIXED_COST + (body.parts.at(-1)?.path.length ?? 0);
   if (body.kind === 'multi') return body.parts.reduce((sum, part) => sum + FIXED_COST + part.path.length, FIXED_COST);
   const path = 'path' in body ? (body.path?.length ?? 0) : 0;
   return FIXED_COST + path + (body.kind === 'error' ? body.message.length : 0);

@@ -117,6 +117,7 @@ export class Speculation implements TreeView {
       case 'setAcl':
         return this.#touch(zxid, this.#change(zxid, body), NO_SESSION);
       case 'multi':
+      case 'compound':
         return this.#touch(zxid, [...new Set(body.parts.flatMap((part) => this.#change(zxid, part)))], NO_SESSION);
       case 'createSession':
         this.#sessions.set(session, { zxid, opening: body });

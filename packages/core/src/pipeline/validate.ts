@@ -7,10 +7,12 @@ import {
   ACL_ENTRIES_MAX,
   type Acl,
   type CheckOp,
+  type CreateOrSetOp,
   GUARDS_MAX,
   type Guard,
   MULTI_PARTS_MAX,
   type MultiOp,
+  type MultiPart,
   type MultiReadOp,
   NO_SESSION,
   type Op,
@@ -48,7 +50,12 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
         modeRefusal(op) ??
         pathRefusal('create', op.path, op.sequential ? ANY_SUFFIX : '') ??
         sizeRefusal('create', op.path, op.data) ??
-        aclRefusal(op)
+        aclRefusal(op) ??
+        parentsRefusal(op)
+      );
+    case 'createOrSet':
+      return (
+        pathRefusal('set', op.path) ?? sizeRefusal('set', op.path, op.data) ?? aclRefusal(op) ?? parentsRefusal(op)
       );
     case 'delete':
       return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
@@ -101,6 +108,35 @@ function aclRefusal({ path, acl = [] }: { readonly path: string; readonly acl?: 
 function afterRefusal(path: string, after: string): Refusal | undefined {
   if (after.includes('/')) return bad(path, `Cannot list ${shown(path)} after ${shown(after)}: it is no name`);
   return longRefusal('list after', after);
+}
+
+/** What the creates of all ancestors may take in one txn. */
+function parentsRefusal({
+  path,
+  acl = [],
+  parents,
+}: Pick<CreateOrSetOp, 'path' | 'acl' | 'parents'>): Refusal | undefined {
+  if (parents !== true) return undefined;
+  const aclBytes = acl.reduce((sum, { scheme, id }) => sum + PART_BYTES + scheme.length + id.length, 0);
+  let bytes = 0;
+  // A code unit takes at most three bytes.
+  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
+    bytes += PART_BYTES + 3 * (end + aclBytes);
+  }
+  if (bytes <= REQUEST_BYTES_MAX) return undefined;
+  const message = `its ancestors could take ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are legal`;
+  return bad(path, `Cannot create ${shown(path)} with them: ${message}`);
+}
+
+/** The same of a part of a multi. */
+export function partFault(op: MultiPart, session: SessionId): Refusal | undefined {
+  if (op.kind === 'create' && op.parents === true) {
+    return bad(
+      op.path,
+      `Cannot create the ancestors of ${shown(op.path)} in a part of a multi: give each its own part`,
+    );
+  }
+  return opFault(op, session);
 }
 
 /** As a whole. The form of a part is judged in its turn, for a part before it may fail first. */

@@ -39,12 +39,24 @@ const single = fc.oneof(
     ttlMs: fc.integer({ min: 0, max: 2 ** 48 - 1 }),
     sequential: fc.boolean(),
   }),
+  fc.record({
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    mode: fc.constantFrom('persistent' as const, 'ephemeral' as const),
+    sequential: fc.boolean(),
+    parents: fc.constant<true>(true),
+  }),
   fc.record({ kind: fc.constant('delete' as const), path, expectedVersion: version }),
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
 );
 const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   single,
   fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
+  fc.record(
+    { kind: fc.constant('createOrSet' as const), path, data, acl, parents: fc.constant<true>(true) },
+    { requiredKeys: ['kind', 'path', 'data'] },
+  ),
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(

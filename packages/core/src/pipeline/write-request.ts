@@ -4,7 +4,7 @@
  *
  * Layout, big-endian: kind u8 · flags u8 · incarnation u48 · seq u48 · session u64 · when numbered: request u32,
  * acknowledged u32 · identities: count u8, scheme and id of each · when guarded: count u8, and path and czxid u64 of each · then by kind:
- * create: path, data, with a TTL u48 ms · delete, check: path, version · setData: path, version, data · createSession: timeout u32,
+ * create: path, data, with a TTL u48 ms, ACL · createOrSet: path, data, ACL · delete, check: path, version · setData: path, version, data · createSession: timeout u32,
  * token · multi: count u32, then kind u8, flags u8 and so on of each part.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
@@ -64,11 +64,23 @@ export interface WriteRequest {
   readonly guards?: readonly Guard[];
 }
 
-const KINDS = ['create', 'delete', 'setData', 'createSession', 'closeSession', 'multi', 'check', 'setAcl'] as const;
+const KINDS = [
+  'create',
+  'delete',
+  'setData',
+  'createSession',
+  'closeSession',
+  'multi',
+  'check',
+  'setAcl',
+  'createOrSet',
+] as const;
 const ATTACHED = 1;
 const EPHEMERAL = 2;
 const SEQUENTIAL = 4;
 const HAS_VERSION = 8;
+/** Of a create, which expects no version. */
+const PARENTS = 8;
 const CONTAINER = 16;
 const TTL = 32;
 const NUMBERED = 64;
@@ -90,6 +102,7 @@ export function requestCost({ op, guards }: WriteRequest): number {
 function opCost(op: OrderedOp | MultiPart): number {
   switch (op.kind) {
     case 'create':
+    case 'createOrSet':
     case 'setData':
       return op.path.length + (op.data?.length ?? 0) + ('acl' in op && op.acl !== undefined ? aclCost(op.acl) : 0);
     case 'delete':
@@ -133,6 +146,10 @@ function writeOp(writer: ByteWriter, op: OrderedOp | MultiPart): void {
     case 'create':
       writer.string(op.path).bytes(op.data);
       if (op.mode === 'ttl') u48(writer, op.ttlMs ?? 0);
+      writeAcl(writer, op.acl);
+      break;
+    case 'createOrSet':
+      writer.string(op.path).bytes(op.data);
       writeAcl(writer, op.acl);
       break;
     case 'setAcl':
@@ -216,7 +233,9 @@ function readGuard(reader: ByteReader): Guard {
 function flagsOf(op: OrderedOp | MultiPart): number {
   switch (op.kind) {
     case 'create':
-      return (op.mode === 'persistent' ? 0 : MODES[op.mode]) | (op.sequential ? SEQUENTIAL : 0);
+      return (op.mode === 'persistent' ? 0 : MODES[op.mode]) | (op.sequential ? SEQUENTIAL : 0) | parentsFlag(op);
+    case 'createOrSet':
+      return parentsFlag(op);
     case 'delete':
     case 'setData':
     case 'setAcl':
@@ -225,6 +244,10 @@ function flagsOf(op: OrderedOp | MultiPart): number {
     default:
       return 0;
   }
+}
+
+function parentsFlag({ parents }: { readonly parents?: true }): number {
+  return parents === true ? PARENTS : 0;
 }
 
 function readOp(reader: ByteReader, kind: (typeof KINDS)[number], flags: number): OrderedOp {
@@ -238,6 +261,8 @@ function readOp(reader: ByteReader, kind: (typeof KINDS)[number], flags: number)
       const expectedVersion = readVersion(reader, flags);
       return { kind, path, acl: readWantedAcl(reader) ?? OPEN_ACL, expectedVersion };
     }
+    case 'createOrSet':
+      return { kind, path: readPath(reader), data: readData(reader), ...readOptions(reader, flags) };
     case 'createSession': {
       const timeoutMs = reader.u32();
       const token = reader.bytes();
@@ -283,8 +308,7 @@ function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): M
       const mode = readMode(flags);
       const op = { kind, path, data, mode, sequential: (flags & SEQUENTIAL) !== 0 } as const;
       const lives = mode === 'ttl' ? { ...op, ttlMs: readU48(reader) } : op;
-      const acl = readWantedAcl(reader);
-      return acl === undefined ? lives : { ...lives, acl };
+      return { ...lives, ...readOptions(reader, flags) };
     }
     case 'delete':
     case 'check':
@@ -296,6 +320,11 @@ function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): M
     default:
       return unreachable(kind);
   }
+}
+
+function readOptions(reader: ByteReader, flags: number): { acl?: Acl; parents?: true } {
+  const acl = readWantedAcl(reader);
+  return { ...(acl && { acl }), ...((flags & PARENTS) !== 0 && { parents: true }) };
 }
 
 /** As it was asked for: it may be empty, and is refused for it in its place. */

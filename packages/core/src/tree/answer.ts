@@ -43,6 +43,8 @@ function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>):
       return { kind: 'setAcl', stat: statOf(tree, body.path) };
     case 'multi':
       return { kind: 'multi', results: body.parts.map((part, i) => partResult(part, tree.partStats[i])) };
+    case 'compound':
+      return compoundResult(body, tree.partStats.at(-1));
     case 'closeSession':
     case 'createSession':
       return { kind: 'closeSession' };
@@ -51,6 +53,13 @@ function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>):
     default:
       return unreachable(body);
   }
+}
+
+function compoundResult({ answers, parts }: Extract<TxnBody, { kind: 'compound' }>, stat: Stat | undefined): OpResult {
+  const last = parts.at(-1);
+  assert(last !== undefined && stat !== undefined, () => `P1: a txn that answers a ${answers} left no znode`);
+  if (answers === 'create') return { kind: 'create', path: last.path, stat };
+  return { kind: 'createOrSet', created: last.kind === 'create', stat };
 }
 
 function failureOf({ code, path, message, part }: Extract<TxnBody, { kind: 'error' }>): OpFailure {

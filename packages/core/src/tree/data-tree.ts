@@ -94,7 +94,7 @@ export class DataTree extends TreeReads {
     this.#changed = sink;
   }
 
-  /** Of the last multi applied: the stat of each part's znode right after that part; undefined where it left none. */
+  /** Of the last multi or compound applied: the stat of each part's znode right after that part; undefined where it left none. */
   get partStats(): readonly (Stat | undefined)[] {
     return this.#partStats;
   }
@@ -123,6 +123,7 @@ export class DataTree extends TreeReads {
         this.#applyPart(zxid, txn, body);
         break;
       case 'multi':
+      case 'compound':
         this.#partStats = body.parts.map((part) => {
           this.#applyPart(zxid, txn, part);
           return part.kind === 'create' || part.kind === 'setData' ? this.stat(part.path) : undefined;

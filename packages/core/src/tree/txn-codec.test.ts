@@ -39,6 +39,12 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
     kind: fc.constant('multi' as const),
     parts: fc.array(fc.oneof(change, fc.record({ kind: fc.constant('check' as const), path: text })), { maxLength: 5 }),
   }),
+  fc
+    .tuple(fc.array(change, { maxLength: 4 }), change, fc.boolean())
+    .filter(([, last, isSet]) => last.kind === 'create' || (last.kind === 'setData' && isSet))
+    .map(([parts, last, isSet]): TxnBody => {
+      return { kind: 'compound', answers: isSet ? 'createOrSet' : 'create', parts: [...parts, last] };
+    }),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: below48, token: bytes }),
   fc.record({ kind: fc.constant('closeSession' as const), paths: fc.array(text, { maxLength: 8 }) }),
   fc.record({ kind: fc.constant('repeat' as const), request: fc.integer({ min: 1, max: 0xffff_ffff }) }),
@@ -115,7 +121,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0401' +
+      '0501' +
         '00' +
         '0180d8c1a28c34' +
         '07' +
@@ -173,7 +179,7 @@ describe('txn codec', () => {
   it.each([
     ['another format', [2, 1]],
     ['an unknown kind', [1, 99, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5]],
-    ['a flag that is neither', [1, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
+    ['a flag that is none', [1, 2, 4, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
     ['a sid that no member has', [1, 2, 0, 255, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
     ['text that is not UTF-8', [1, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0xff]],
     ['four billion paths', [1, 5, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0xff, 0xff, 0xff, 0xff, 0x0f]],
@@ -184,8 +190,14 @@ describe('txn codec', () => {
     ['a time above 2^53', [1, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, ...Array<number>(8).fill(0xff), 1, 2, 0x2f, 0x61]],
     ['a session without a token', [1, 4, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 5, 0]],
     ['an unknown error code', [1, 6, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0x7f, 0, 0]],
-  ])('refuses %s', (_what, raw) => {
-    expect(() => decodeTxn(Uint8Array.from(raw))).toThrow(DecodeError);
+    ['a compound that answers nothing known', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 9, 0]],
+    ['a compound of nothing', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 0]],
+    ['a compound with a check', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 9, 2, 0x2f, 0x61]],
+  ])('refuses %s', (_what, [format, ...rest]) => {
+    // The rows have 1 where the present format stands.
+    const raw = Uint8Array.of(format === 1 ? 5 : (format ?? 0), ...rest);
+    expect(() => decodeTxn(raw)).toThrow(DecodeError);
+    if (format === 1) expect(() => decodeTxn(raw)).not.toThrow('format');
   });
 
   it('does not write a number that it could not read back', () => {

@@ -4,7 +4,7 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 4)                                                             |
+ * | format version         | 1 (value 5)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
  * | flags                  | 1: 1 attached, 2 numbered                                               |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
@@ -17,7 +17,7 @@
  * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
  * |                        | and a varint: TTL in ms                                                 |
  * |                        | parts: varint count, then kind 1 and body each; part of an error:       |
- * |                        | varint, index + 1 (0: none)                                             |
+ * |                        | varint, index + 1 (0: none); compound: what it answers 1, then parts    |
  */
 import {
   assert,
@@ -40,7 +40,7 @@ import { isOpen } from './acl-table.ts';
 import { isTtl, type Lifetime } from './lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from './txn.ts';
 
-const FORMAT = 4;
+const FORMAT = 5;
 
 const ATTACHED = 1;
 const NUMBERED = 2;
@@ -57,7 +57,11 @@ const KIND = {
   multi: 8,
   check: 9,
   setAcl: 10,
+  compound: 11,
 } as const satisfies Record<TxnBody['kind'] | TxnPart['kind'], number>;
+
+/** What a compound answers. */
+const ANSWERED = ['create', 'createOrSet'] as const;
 
 /** What a created znode lives by. */
 const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
@@ -125,7 +129,7 @@ function readNumbered(reader: ByteReader): Numbered {
 
 /** A guess from above for ASCII paths: the writer grows when it is wrong. */
 function sizeOf(body: TxnBody | TxnPart): number {
-  if (body.kind === 'multi') return body.parts.reduce((sum, part) => sum + 16 + sizeOf(part), 0);
+  if ('parts' in body) return body.parts.reduce((sum, part) => sum + 16 + sizeOf(part), 0);
   const data = body.kind === 'create' || body.kind === 'setData' ? (body.data?.length ?? 0) : 0;
   return data + ('path' in body ? (body.path?.length ?? 0) : 0);
 }
@@ -172,15 +176,23 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
       writeText(writer, body.message);
       writer.varint(body.part === undefined ? 0 : body.part + 1);
       return;
+    case 'compound':
+      writer.u8(ANSWERED.indexOf(body.answers));
+      writeParts(writer, body.parts);
+      return;
     case 'multi':
-      writer.varint(body.parts.length);
-      for (const part of body.parts) {
-        writer.u8(KIND[part.kind]);
-        writeBody(writer, part);
-      }
+      writeParts(writer, body.parts);
       return;
     default:
       unreachable(body);
+  }
+}
+
+function writeParts(writer: ByteWriter, parts: readonly TxnPart[]): void {
+  writer.varint(parts.length);
+  for (const part of parts) {
+    writer.u8(KIND[part.kind]);
+    writeBody(writer, part);
   }
 }
 
@@ -223,6 +235,17 @@ function readParts(reader: ByteReader): readonly TxnPart[] {
   return parts;
 }
 
+function readCompound(reader: ByteReader): TxnBody {
+  const answers = ANSWERED[reader.u8()];
+  const parts = readParts(reader);
+  const [last] = parts.slice(-1);
+  if (answers === undefined) throw new DecodeError('Txn answers an unknown operation');
+  if (!parts.every((part) => part.kind !== 'check')) throw new DecodeError('Txn has a check where only changes may be');
+  const isWhole = last?.kind === 'create' || (last?.kind === 'setData' && answers === 'createOrSet');
+  if (!isWhole) throw new DecodeError(`Txn answers a ${answers} with ${last?.kind ?? 'nothing'}`);
+  return { kind: 'compound', answers, parts };
+}
+
 function readBody(reader: ByteReader, kind: number): TxnBody {
   const change = readPart(reader, kind);
   if (change !== undefined && change.kind !== 'check') return change;
@@ -231,6 +254,8 @@ function readBody(reader: ByteReader, kind: number): TxnBody {
       return { kind: 'setAcl', path: readText(reader), acl: readAcl(reader) ?? OPEN_ACL, version: reader.i32() };
     case KIND.multi:
       return { kind: 'multi', parts: readParts(reader) };
+    case KIND.compound:
+      return readCompound(reader);
     case KIND.createSession:
       return { kind: 'createSession', timeoutMs: readBelow(reader, TWO_48, 'timeoutMs'), token: readToken(reader) };
     case KIND.closeSession:

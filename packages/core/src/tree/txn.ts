@@ -58,6 +58,13 @@ export type TxnBody =
   | { readonly kind: 'setAcl'; readonly path: string; readonly acl: Acl; readonly version: number }
   /** Applied in this order, at one zxid. */
   | { readonly kind: 'multi'; readonly parts: readonly TxnPart[] }
+  /** The changes of one operation, applied in this order, at one zxid. The last is the one that it is answered with. */
+  | {
+      readonly kind: 'compound';
+      /** The operation. */
+      readonly answers: 'create' | 'createOrSet';
+      readonly parts: readonly TreeChange[];
+    }
   | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }
   /** Ends `session`; `paths` are its ephemerals at this point of the history, exactly. */
   | { readonly kind: 'closeSession'; readonly paths: readonly string[] }

@@ -58,6 +58,7 @@ export const OP_FIELDS = {
   multi: 18,
   setAcl: 20,
   getAcl: 21,
+  createOrSet: 32,
   multiRead: 33,
 } as const satisfies Record<Op['kind'], number>;
 
@@ -129,6 +130,13 @@ function writeFields(
       writeBool(writer, 4, op.sequential);
       if (op.ttlMs !== undefined) writeUint(writer, 6, op.ttlMs);
       for (const entry of op.acl ?? []) writeAclEntry(writer, 7, entry);
+      writeBool(writer, 8, op.parents === true);
+      break;
+    case 'createOrSet':
+      writeString(writer, 1, op.path);
+      if (op.data !== undefined) writeBytesAlways(writer, 2, op.data);
+      for (const entry of op.acl ?? []) writeAclEntry(writer, 7, entry);
+      writeBool(writer, 8, op.parents === true);
       break;
     case 'setData':
       writeString(writer, 1, op.path);
@@ -177,6 +185,7 @@ interface RequestFields {
   data: Uint8Array | undefined;
   mode: number;
   sequential: boolean;
+  parents: boolean;
   ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
@@ -244,6 +253,7 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
     data: undefined,
     mode: MODE_UNSPECIFIED,
     sequential: false,
+    parents: false,
     ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
@@ -256,7 +266,8 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
 
 function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields): void {
   const tag = readTag(reader);
-  const isData = tag === ((2 << 3) | LENGTH) && (kind === 'create' || kind === 'setData');
+  const isCreate = kind === 'create' || kind === 'createOrSet';
+  const isData = tag === ((2 << 3) | LENGTH) && (isCreate || kind === 'setData');
   const second = tag === ((2 << 3) | VARINT);
   const third = tag === ((3 << 3) | VARINT);
   if (tag === ((1 << 3) | LENGTH) && kind !== 'closeSession') fields.path = readString(reader);
@@ -264,7 +275,8 @@ function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields):
   else if (third && kind === 'create') fields.mode = readInt32(reader);
   else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
   else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
-  else if (tag === (((kind === 'create' ? 7 : 2) << 3) | LENGTH) && (kind === 'create' || kind === 'setAcl')) {
+  else if (tag === ((8 << 3) | VARINT) && isCreate) fields.parents = readBool(reader);
+  else if (tag === (((isCreate ? 7 : 2) << 3) | LENGTH) && (isCreate || kind === 'setAcl')) {
     fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
   } else if (third && (kind === 'setData' || kind === 'setAcl')) fields.expectedVersion = readInt32(reader);
   else if (second && (kind === 'delete' || kind === 'check')) fields.expectedVersion = readInt32(reader);
@@ -276,16 +288,10 @@ function toOp<K extends FieldsKind>(kind: K, fields: RequestFields): Extract<Op 
 function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault {
   const { path, data, expectedVersion } = fields;
   switch (kind) {
-    case 'create': {
-      const mode = MODE_NAMES[fields.mode];
-      if (mode === undefined) {
-        const message = `Cannot create ${path}: mode ${fields.mode} is not known`;
-        return { kind: 'fault', code: 'INVALID_ARGUMENT', message };
-      }
-      const op = { kind, path, data, mode, sequential: fields.sequential } as const;
-      const lives = mode === 'ttl' || fields.ttlMs !== 0 ? { ...op, ttlMs: fields.ttlMs } : op;
-      return fields.acl === undefined ? lives : { ...lives, acl: fields.acl };
-    }
+    case 'create':
+      return toCreate(fields);
+    case 'createOrSet':
+      return { kind, path, data, ...(fields.acl && { acl: fields.acl }), ...(fields.parents && { parents: true }) };
     case 'setData':
       return { kind, path, data, expectedVersion };
     case 'setAcl':
@@ -306,4 +312,20 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
     default:
       return unreachable(kind);
   }
+}
+
+function toCreate(fields: RequestFields): Extract<Op, { kind: 'create' }> | CallFault {
+  const { path, data, sequential, acl } = fields;
+  const mode = MODE_NAMES[fields.mode];
+  if (mode === undefined) {
+    return {
+      kind: 'fault',
+      code: 'INVALID_ARGUMENT',
+      message: `Cannot create ${path}: mode ${fields.mode} is not known`,
+    };
+  }
+  const op = { kind: 'create', path, data, mode, sequential } as const;
+  const lives = mode === 'ttl' || fields.ttlMs !== 0 ? { ...op, ttlMs: fields.ttlMs } : op;
+  const owned = acl === undefined ? lives : { ...lives, acl };
+  return fields.parents ? { ...owned, parents: true } : owned;
 }

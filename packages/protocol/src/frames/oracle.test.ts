@@ -66,6 +66,14 @@ const single = fc.oneof(
     ttlMs: ms,
     sequential: fc.boolean(),
   }),
+  fc.record({
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    mode: fc.constant('persistent' as const),
+    sequential: fc.boolean(),
+    parents: fc.constant<true>(true),
+  }),
   fc.record({ kind: fc.constant('delete' as const), path, expectedVersion: version }),
   fc.record({ kind: fc.constant('setData' as const), path, data, expectedVersion: version }),
 );
@@ -85,6 +93,10 @@ const wish = {
 const op: fc.Arbitrary<Op> = fc.oneof(
   single,
   fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
+  fc.record(
+    { kind: fc.constant('createOrSet' as const), path, data, acl, parents: fc.constant<true>(true) },
+    { requiredKeys: ['kind', 'path', 'data'] },
+  ),
   fc.record({ kind: fc.constant('getAcl' as const), path }),
   fc.record({
     kind: fc.constant('multi' as const),
@@ -168,6 +180,7 @@ const readPartResult = fc.oneof(
 const result = fc.oneof(
   fc.record({ kind: fc.constant('multiRead' as const), results: fc.array(readPartResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('setAcl' as const), stat }),
+  fc.record({ kind: fc.constant('createOrSet' as const), created: fc.boolean(), stat }),
   fc.record({ kind: fc.constant('getAcl' as const), acl, stat }),
   fc.record({ kind: fc.constant('multi' as const), results: fc.array(partResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('create' as const), path, stat }),

@@ -20,6 +20,7 @@ import {
   beginMessage,
   checkMessageEnd,
   LENGTH,
+  readBool,
   readBytes,
   readInt32,
   readMessageEnd,
@@ -27,6 +28,7 @@ import {
   readTag,
   readZxid,
   skipField,
+  writeBool,
   writeBytesAlways,
   writeInt32,
   writeInt32Always,
@@ -127,6 +129,10 @@ function writeFields(
       writeString(writer, 1, result.path);
       writeStat(writer, 2, result.stat);
       break;
+    case 'createOrSet':
+      writeBool(writer, 1, result.created);
+      writeStat(writer, 2, result.stat);
+      break;
     case 'exists':
     case 'setAcl':
     case 'setData':
@@ -173,6 +179,7 @@ interface ResponseFields {
   /** Names of children, or paths of ephemerals. */
   names: string[];
   total: number;
+  created: boolean;
   stat: Stat | undefined;
   acl: AclEntry[] | undefined;
 }
@@ -242,7 +249,15 @@ function emptyResult<K extends 'delete' | 'check'>(kind: K, reader: ByteReader):
 
 function readFields(reader: ByteReader, kind: Op['kind']): ResponseFields {
   const end = readMessageEnd(reader);
-  const fields: ResponseFields = { path: '', data: undefined, names: [], total: 0, stat: undefined, acl: undefined };
+  const fields: ResponseFields = {
+    path: '',
+    data: undefined,
+    names: [],
+    total: 0,
+    created: false,
+    stat: undefined,
+    acl: undefined,
+  };
   while (reader.offset < end) readField(reader, kind, fields);
   checkMessageEnd(reader, end);
   return fields;
@@ -256,9 +271,13 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields)
   else if (first && kind === 'getData') fields.data = readBytes(reader);
   else if (first && (kind === 'getChildren' || kind === 'getEphemerals')) fields.names.push(readString(reader));
   else if (tag === 8 && kind === 'getAllChildrenNumber') fields.total = readInt32(reader) >>> 0;
+  else if (tag === 8 && kind === 'createOrSet') fields.created = readBool(reader);
   else if (first && kind === 'getAcl') fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
   else if (first && (kind === 'exists' || kind === 'setData' || kind === 'setAcl')) fields.stat = readStat(reader);
-  else if (second && (kind === 'create' || kind === 'getData' || kind === 'getChildren' || kind === 'getAcl')) {
+  else if (
+    second &&
+    (kind === 'create' || kind === 'createOrSet' || kind === 'getData' || kind === 'getChildren' || kind === 'getAcl')
+  ) {
     fields.stat = readStat(reader);
   } else skipField(reader, tag);
 }
@@ -280,6 +299,8 @@ function toResult(
       return toCreateResult(fields);
     case 'setData':
       return toSetDataResult(fields);
+    case 'createOrSet':
+      return { kind, created: fields.created, stat: statOf(kind, fields) };
     case 'setAcl':
       return { kind, stat: statOf(kind, fields) };
     case 'getAcl':

@@ -55,6 +55,25 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
     'create',
     { kind: 'create', path: '/a', data: undefined, mode: 'persistent', ttlMs: 5, sequential: false },
   ],
+  [
+    'Create',
+    { path: '/a/b', createParents: true },
+    'create',
+    { kind: 'create', path: '/a/b', data: undefined, mode: 'persistent', sequential: false, parents: true },
+  ],
+  ['CreateOrSet', { path: '/a', data }, 'createOrSet', { kind: 'createOrSet', path: '/a', data }],
+  [
+    'CreateOrSet',
+    { path: '/a', acl: [{ perms: 1, scheme: 'world', id: 'anyone' }], createParents: true },
+    'createOrSet',
+    {
+      kind: 'createOrSet',
+      path: '/a',
+      data: undefined,
+      acl: [{ perms: 1, scheme: 'world', id: 'anyone' }],
+      parents: true,
+    },
+  ],
   ['Delete', { path: '/a' }, 'delete', { kind: 'delete', path: '/a', expectedVersion: undefined }],
   ['Delete', { path: '/a', expectedVersion: 0 }, 'delete', { kind: 'delete', path: '/a', expectedVersion: 0 }],
   ['Exists', { path: '/a', linearizable: true }, 'exists', { kind: 'exists', path: '/a' }],
@@ -133,6 +152,8 @@ const NAMED = { name: 'b', stat: undefined, data: undefined };
 
 const RESULTS: readonly [ZnodeMethod, OpResult][] = [
   ['Create', { kind: 'create', path: '/a', stat }],
+  ['CreateOrSet', { kind: 'createOrSet', created: true, stat }],
+  ['CreateOrSet', { kind: 'createOrSet', created: false, stat }],
   ['Delete', { kind: 'delete' }],
   ['Exists', { kind: 'exists', stat }],
   ['GetData', { kind: 'getData', data, stat }],
@@ -213,6 +234,7 @@ describe('unary responses', () => {
       ...('children' in result ? { children: seen.children } : {}),
       ...('paths' in result ? { paths: seen.paths } : {}),
       ...('total' in result ? { total: seen.total } : {}),
+      ...('created' in result ? { created: seen.created } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
     if ('entries' in result) expectSamePage(seen, result);

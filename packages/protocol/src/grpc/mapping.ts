@@ -26,6 +26,7 @@ import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
 import { toZxid, ZERO_ZXID, type Zxid } from '../zxid.ts';
 import type {
+  WireCreateOrSetRequest,
   WireCreateRequest,
   WireDeleteRequest,
   WireEphemeralsRequest,
@@ -97,6 +98,7 @@ export const ZNODE_CALLS = {
   Sync: ({ path }: WireSyncRequest): UnaryCall => writeCall({ kind: 'sync', path }, UNBOUND),
   SetAcl: (request: WireSetAclRequest): UnaryCall => writeCall(toSetAcl(request), request),
   GetAcl: (request: WireReadRequest): UnaryCall => readCall('getAcl', request),
+  CreateOrSet: (request: WireCreateOrSetRequest): UnaryCall => writeCall(toCreateOrSet(request), request),
   Multi: (request: WireMultiRequest): UnaryCall => writeCall(toMulti(request), request),
   MultiRead: (request: WireMultiReadRequest): UnaryCall => ({
     op: toMultiRead(request),
@@ -274,7 +276,13 @@ function toCreate(request: WireCreateRequest): SingleWriteOp | CallFault {
   // Exact where it matters: what is past 2^53 is far past the longest TTL either way.
   const ttlMs = Number(request.ttlMs ?? 0n);
   const lives = mode === 'ttl' || ttlMs !== 0 ? { ...op, ttlMs } : op;
-  return request.acl.length === 0 ? lives : { ...lives, acl: request.acl };
+  const owned = request.acl.length === 0 ? lives : { ...lives, acl: request.acl };
+  return request.createParents ? { ...owned, parents: true } : owned;
+}
+
+function toCreateOrSet({ path, data, acl, createParents }: WireCreateOrSetRequest): Op {
+  const op = { kind: 'createOrSet', path, data } as const;
+  return { ...op, ...(acl.length > 0 && { acl }), ...(createParents && { parents: true }) };
 }
 
 function toPartResult(result: PartResult): WireMultiPartResult {
@@ -325,6 +333,8 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
   switch (result.kind) {
     case 'create':
       return { path: result.path, stat: toWireStat(result.stat), zxid };
+    case 'createOrSet':
+      return { created: result.created, stat: toWireStat(result.stat), zxid };
     case 'exists':
     case 'setAcl':
     case 'setData':

@@ -52,6 +52,16 @@ export interface WireCreateRequest {
   readonly ttlMs: bigint;
   readonly guards: readonly WireGuard[];
   readonly acl: readonly WireAclEntry[];
+  readonly createParents: boolean;
+}
+
+export interface WireCreateOrSetRequest {
+  readonly path: string;
+  readonly data?: Uint8Array;
+  readonly session: WireSession | null;
+  readonly acl: readonly WireAclEntry[];
+  readonly createParents: boolean;
+  readonly guards: readonly WireGuard[];
 }
 
 export interface WireDeleteRequest {
@@ -175,6 +185,7 @@ export interface WireZnodeResponse {
   readonly nextPageToken?: Uint8Array;
   readonly paths?: readonly string[];
   readonly total?: number;
+  readonly created?: boolean;
   readonly stat?: WireStat | null;
   readonly results?: readonly (WireMultiPartResult | WireMultiReadPartResult)[];
   readonly acl?: readonly WireAclEntry[];

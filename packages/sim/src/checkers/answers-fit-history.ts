@@ -49,7 +49,7 @@ export class AnswersFitHistoryChecker implements Checker {
     const done: [CallRecord, string][] = [];
     for (const record of answers) {
       const { op } = record.call;
-      if (!isWrite(op) || op.kind === 'multi' || op.kind === 'setAcl') continue;
+      if (!isWrite(op) || 'parts' in op || op.kind === 'setAcl' || op.kind === 'createOrSet') continue;
       const result = record.answer?.result;
       const refusal = model.refusalOf(op);
       const answered = result?.kind === 'error' ? result.code : undefined;

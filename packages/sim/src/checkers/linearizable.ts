@@ -7,7 +7,7 @@ import type { Answer } from '@quorate/protocol';
 import type { CallRecord } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { checkLinearizable } from '../linearizability/check.ts';
-import type { HistoryCall } from '../linearizability/history.ts';
+import { type HistoryCall, isModelled } from '../linearizability/history.ts';
 import type { SessionOp } from '../observation.ts';
 import { type Checker, violated } from './checker.ts';
 
@@ -25,8 +25,7 @@ export class LinearizableChecker implements Checker {
 /** The call as its client knows it; nothing for calls about sessions that are no operations. */
 function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: CallRecord): HistoryCall | [] {
   const { op, session, attachment, sid, callId, linearizable } = call;
-  // What is of several znodes is not in the workload: the checker takes each by itself.
-  if (isSessionOp(op) || 'parts' in op || op.kind === 'listChildren' || op.kind === 'getSubtree') return [];
+  if (isSessionOp(op) || !isModelled(op)) return [];
   return {
     process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
     session,
@@ -43,6 +42,7 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
 
 function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
   switch (result?.kind) {
+    case 'createOrSet':
     case 'multi':
     case 'multiRead':
     case 'listChildren':

@@ -3,6 +3,7 @@
  * its observations, tests on real processes from what their clients wrote down.
  */
 import {
+  type CreateOrSetOp,
   ERRORS,
   type ListingOp,
   type MultiOp,
@@ -32,6 +33,9 @@ export type SeenResult =
         | 'getAcl';
     };
 
+/** What is of several znodes, or of what is not looked at yet: it must not be in a history, for the checker would not see what it does. */
+export type UnmodelledOp = MultiOp | MultiReadOp | ListingOp | CreateOrSetOp;
+
 /** One call of one client. */
 export interface HistoryCall {
   /** Who called, for messages. */
@@ -43,7 +47,7 @@ export interface HistoryCall {
    * that has no such promise (unary calls to any member): its ordinary reads are then not checked.
    */
   readonly stream: string | undefined;
-  readonly op: Exclude<Op, MultiOp | MultiReadOp | ListingOp>;
+  readonly op: Exclude<Op, UnmodelledOp>;
   /** A read that asked to be linearizable. Writes and syncs always are. */
   readonly linearizable: boolean;
   /** When the call was made and when its result came, by one clock, in any unit that tells all moments apart. */
@@ -54,6 +58,10 @@ export interface HistoryCall {
   readonly result: SeenResult | OpFailure | undefined;
   /** Position in the history that the result reflects, when the client was told. */
   readonly zxid?: bigint;
+}
+
+export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
+  return !('parts' in op) && op.kind !== 'listChildren' && op.kind !== 'getSubtree' && op.kind !== 'createOrSet';
 }
 
 /** All calls of all clients, in any order. */
