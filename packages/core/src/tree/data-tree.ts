@@ -227,19 +227,23 @@ export class DataTree extends TreeReads {
     );
     this.#willChange(path);
     this.#willChange(parent.path);
-    const znode = new StoredZnode(path, {
-      data: body.data,
-      czxid: zxid,
-      mzxid: zxid,
-      pzxid: zxid,
-      ctimeMs: txn.timeMs,
-      mtimeMs: txn.timeMs,
-      version: 0,
-      creates: 0,
-      aversion: 0,
-      acl: body.acl,
-      owner: ownerOf(ephemeralOwner, lifetime),
-    });
+    const znode = new StoredZnode(
+      path,
+      {
+        data: body.data,
+        czxid: zxid,
+        mzxid: zxid,
+        pzxid: zxid,
+        ctimeMs: txn.timeMs,
+        mtimeMs: txn.timeMs,
+        version: 0,
+        creates: 0,
+        aversion: 0,
+        acl: body.acl,
+        owner: ownerOf(ephemeralOwner, lifetime),
+      },
+      this.#state.rows,
+    );
     this.#state.attach(znode, parent, { creates: parentCreates, pzxid: zxid });
     this.#quotas.changed(path, 1, znode.dataLength);
     this.#changed('created', path, zxid, znode, znode.acl);

@@ -3,8 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
 import { Digest, Hasher } from './digest.ts';
+import { Rows } from './rows.ts';
 import { TreeScript } from './tree-script.fixture.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
+
+const ROWS = new Rows();
 
 const FIELDS: ZnodeFields = {
   data: Uint8Array.of(1, 2, 3),
@@ -21,7 +24,7 @@ const FIELDS: ZnodeFields = {
 
 function digestOf(path: string, fields: ZnodeFields): bigint {
   const digest = new Digest();
-  const znode = new StoredZnode(path, fields);
+  const znode = new StoredZnode(path, fields, ROWS);
   digest.hashContent(znode);
   digest.add(znode);
   return digest.value;
@@ -69,7 +72,7 @@ describe('digest', () => {
   it('is what it was when a change is undone, and does not depend on the order of what makes the state', () => {
     const one = new Digest();
     const other = new Digest();
-    const znodes = ['/a', '/b', '/c'].map((path) => new StoredZnode(path, FIELDS));
+    const znodes = ['/a', '/b', '/c'].map((path) => new StoredZnode(path, FIELDS, ROWS));
     for (const znode of znodes) {
       one.hashContent(znode);
       one.add(znode);

@@ -6,9 +6,10 @@
  * costs one term. It finds accidents (a bug, a flipped bit), not forgeries. Inside it is two 32-bit halves, because
  * bigint arithmetic costs four times as much. Mixing constants: MurmurHash3 (public domain).
  */
-import type { SessionId } from '@quorate/protocol';
+import { NO_SESSION, type SessionId } from '@quorate/protocol';
 import { type PackedData, upperOf } from './packed.ts';
 import type { StoredResult } from './results.ts';
+import { AVERSION, CONTENT_HASH, CTIME, HASH, word } from './rows.ts';
 import type { StoredSession } from './sessions.ts';
 import type { StoredZnode } from './znode.ts';
 
@@ -41,6 +42,12 @@ export class Hasher {
     a = (Math.imul((a << 13) | (a >>> 19), 5) + this.low) | 0;
     this.high = a;
     this.low = ((this.low << 17) | (this.low >>> 15)) ^ Math.imul(a, 0x85ebca6b);
+    return this;
+  }
+
+  /** That many words of an array. */
+  words(words: Int32Array, from: number, count: number): this {
+    for (let i = from; i < from + count; i++) this.word(words[i] as number);
     return this;
   }
 
@@ -122,21 +129,21 @@ export class Digest {
   /** Hashes path and data anew: after a create and after each change of the data. */
   hashContent(znode: StoredZnode): void {
     const { high, low } = this.#hasher.start(CONTENT).string(znode.path).packed(znode.content).finish();
-    znode.contentHigh = high;
-    znode.contentLow = low;
+    znode.words[znode.at + CONTENT_HASH] = high;
+    znode.words[znode.at + CONTENT_HASH + 1] = low;
   }
 
   /** Counts the znode as it is now. It must not be counted already. */
   add(znode: StoredZnode): void {
     const { high, low } = this.#hashZnode(znode);
-    znode.hashHigh = high;
-    znode.hashLow = low;
+    znode.words[znode.at + HASH] = high;
+    znode.words[znode.at + HASH + 1] = low;
     this.#sum(high, low);
   }
 
   /** Takes out what `add` counted for this znode, whatever it looks like by now. */
   remove(znode: StoredZnode): void {
-    this.#sum(-znode.hashHigh, -znode.hashLow);
+    this.#sum(-word(znode, HASH), -word(znode, HASH + 1));
   }
 
   addSession(session: StoredSession): void {
@@ -166,9 +173,9 @@ export class Digest {
   /** False when the znode is not what was hashed when it was last changed: its memory was altered by something else. */
   isIntact(znode: StoredZnode): boolean {
     const content = this.#hasher.start(CONTENT).string(znode.path).packed(znode.content).finish();
-    if (content.high !== znode.contentHigh || content.low !== znode.contentLow) return false;
+    if (content.high !== word(znode, CONTENT_HASH) || content.low !== word(znode, CONTENT_HASH + 1)) return false;
     const { high, low } = this.#hashZnode(znode);
-    return high === znode.hashHigh && low === znode.hashLow;
+    return high === word(znode, HASH) && low === word(znode, HASH + 1);
   }
 
   /** The same for a session. */
@@ -188,26 +195,14 @@ export class Digest {
     return hasher.word(znode.acl.length).finish();
   }
 
+  /** The words of a row as they follow each other, and between the zxids and the times the owner. */
   #hashStat(znode: StoredZnode): Hasher {
-    return this.#hasher
-      .start(ZNODE)
-      .word(znode.contentHigh)
-      .word(znode.contentLow)
-      .word(znode.czxidHigh)
-      .word(znode.czxidLow)
-      .word(znode.mzxidHigh)
-      .word(znode.mzxidLow)
-      .word(znode.pzxidHigh)
-      .word(znode.pzxidLow)
-      .long(znode.owner)
-      .word(znode.ctimeUpper)
-      .word(znode.ctimeLow)
-      .word(znode.mtimeUpper)
-      .word(znode.mtimeLow)
-      .word(znode.version)
-      .word(znode.creates)
-      .word(znode.aversion)
-      .word(znode.childCount);
+    const { words, at, owner } = znode;
+    const hasher = this.#hasher.start(ZNODE).words(words, at + CONTENT_HASH, CTIME - CONTENT_HASH);
+    // What all but few have, without a number of 64 bits.
+    if (owner === NO_SESSION) hasher.word(0).word(0);
+    else hasher.long(owner);
+    return hasher.words(words, at + CTIME, AVERSION + 1 - CTIME).word(znode.childCount);
   }
 
   #hashSession({ id, timeoutMs, token }: StoredSession): Hasher {

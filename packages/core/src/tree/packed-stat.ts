@@ -4,25 +4,19 @@
  */
 import { NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
 import { highOf, joined, joinedNumber, lowOf } from './packed.ts';
+import { CZXID, VERSION } from './rows.ts';
 import type { StoredZnode } from './znode.ts';
 
 /** Words that one takes. */
 export const PACKED_STAT_WORDS = 17;
 
+/** Those in front stand in a row as they do here: three zxids, two times, the version. */
+const SAME_WORDS = VERSION + 1 - CZXID;
+
 /** Writes the stat of `znode`, as it is now, from `at` on. */
 export function packStat(znode: StoredZnode, words: Int32Array, at: number): void {
   const { childCount, ephemeralOwner } = znode;
-  words[at] = znode.czxidHigh;
-  words[at + 1] = znode.czxidLow;
-  words[at + 2] = znode.mzxidHigh;
-  words[at + 3] = znode.mzxidLow;
-  words[at + 4] = znode.pzxidHigh;
-  words[at + 5] = znode.pzxidLow;
-  words[at + 6] = znode.ctimeUpper;
-  words[at + 7] = znode.ctimeLow;
-  words[at + 8] = znode.mtimeUpper;
-  words[at + 9] = znode.mtimeLow;
-  words[at + 10] = znode.version;
+  for (let i = 0; i < SAME_WORDS; i++) words[at + i] = znode.words[znode.at + CZXID + i] as number;
   words[at + 11] = 2 * znode.creates - childCount;
   words[at + 12] = znode.aversion;
   words[at + 13] = znode.dataLength;

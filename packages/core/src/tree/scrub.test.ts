@@ -2,8 +2,10 @@ import { toSessionId } from '@quorate/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataTree } from './data-tree.ts';
+import { CTIME } from './rows.ts';
 import { SCRUB_STEP_ITEMS } from './scrub.ts';
 import { StateDisk, TreeScript } from './tree-script.fixture.ts';
+import type { StoredZnode } from './znode.ts';
 
 const SESSION = toSessionId(0x0100_0000_0000_0001n);
 
@@ -66,7 +68,8 @@ describe('scrub', () => {
     expect(tree.digest).toBe(digest);
     script.setData('/a', Uint8Array.of(3));
     expect(pass(tree).damaged).toBeUndefined();
-    Object.assign(tree.znode('/a')!, { ctimeLow: 7 });
+    const { words, at } = tree.znode('/a') as StoredZnode;
+    words[at + CTIME + 1] = 7;
     script.setData('/a', Uint8Array.of(4));
     const other = new TreeScript();
     for (const { zxid, txn } of script.history) other.tree.apply(zxid, txn);

@@ -78,7 +78,7 @@ export class TreeLoader {
     const fault = pathFault(path);
     if (fault !== undefined) throw new DecodeError(`The state has the bad path ${path}: ${fault}`);
     if (this.#state.get(path) !== undefined) throw new DecodeError(`The state has ${path} twice`);
-    const znode = new StoredZnode(path, fields);
+    const znode = new StoredZnode(path, fields, this.#state.rows);
     if (!this.#tryAttach(znode)) this.#waiting.push(znode);
   }
 

@@ -17,6 +17,7 @@ import { AclTable } from './acl-table.ts';
 import { Digest } from './digest.ts';
 import { LargeMap } from './large-map.ts';
 import { StoredResult } from './results.ts';
+import { Rows } from './rows.ts';
 import { Sessions, type StoredSession } from './sessions.ts';
 import { StoredZnode, type ZnodeFields } from './znode.ts';
 
@@ -52,6 +53,8 @@ export interface DataChange {
 
 export class TreeState {
   readonly sessions = new Sessions();
+  /** For znodes that are to be attached. */
+  readonly rows = new Rows();
   readonly #znodes = new LargeMap<string, StoredZnode>();
   /** Containers and those with a TTL: who deletes them must not search the whole tree for them. */
   readonly #timed = new Set<StoredZnode>();
@@ -65,7 +68,7 @@ export class TreeState {
     const state = new TreeState();
     for (const path of BUILT_IN_PATHS) {
       const parent = path === '/' ? undefined : state.get(parentOf(path));
-      state.attach(new StoredZnode(path, BUILT_IN_FIELDS), parent, undefined);
+      state.attach(new StoredZnode(path, BUILT_IN_FIELDS, state.rows), parent, undefined);
     }
     return state;
   }
@@ -141,7 +144,7 @@ export class TreeState {
     this.#digest.add(znode);
   }
 
-  /** Takes a znode without children out. `pzxid` is the new one of its parent. */
+  /** Takes a znode without children out: its numbers are gone then. `pzxid` is the new one of its parent. */
   detach(znode: StoredZnode, parent: StoredZnode, pzxid: Zxid): void {
     const { path } = znode;
     if (znode.owner !== NO_SESSION) this.#unbind(znode);
@@ -154,6 +157,7 @@ export class TreeState {
     this.#dataBytes -= znode.dataLength;
     this.#digest.remove(znode);
     this.#acls.release(znode.acl);
+    this.rows.giveBack(znode);
   }
 
   /** The znode has its first child, or has lost its last. */

@@ -7,7 +7,27 @@
 import { type Acl, NO_SESSION, type SessionId, type Stat, type Zxid } from '@quorate/protocol';
 import { Children, type Sibling } from './children.ts';
 import { isSession, type Lifetime, lifetimeOf } from './lifetime.ts';
-import { highOf, joined, joinedNumber, lowOf, type PackedData, pack, unpack, upperOf } from './packed.ts';
+import { type PackedData, pack, unpack } from './packed.ts';
+import {
+  AVERSION,
+  CONTENT_HASH,
+  CREATES,
+  CTIME,
+  CZXID,
+  HASH,
+  integer,
+  long,
+  MTIME,
+  MZXID,
+  NO_ROW,
+  PZXID,
+  type RowOwner,
+  type Rows,
+  setInteger,
+  setLong,
+  VERSION,
+  word,
+} from './rows.ts';
 
 /** A znode as it is now: a live view, so read what is needed at once and don't keep it over an `apply`. */
 export interface Znode {
@@ -67,58 +87,47 @@ export function nextCreates(creates: number): number {
 
 const NO_NAMES: readonly string[] = [];
 
-/** The layout: one object, with all numbers in 32 bits, which V8 stores without boxes. See packed.ts. */
-export class StoredZnode implements Znode, Sibling {
-  readonly path: string;
-  /** The data, as it is kept. */
-  content: PackedData;
-  czxidHigh: number;
-  czxidLow: number;
-  mzxidHigh: number;
-  mzxidLow: number;
-  pzxidHigh: number;
-  pzxidLow: number;
-  ctimeUpper: number;
-  ctimeLow: number;
-  mtimeUpper: number;
-  mtimeLow: number;
-  version: number;
-  creates: number;
-  aversion: number;
+/** What few znodes have. One object for all of it: most have none, and pay for one reference. */
+interface Rare {
   /** The shared copy; undefined: open to everybody. */
   acl: Acl | undefined;
   /** Session, container or TTL in one number, which costs no object of its own for all that have the same: `lifetime.ts`. */
-  readonly owner: bigint;
-  /** Hash of path and data, kept because a change of the stat alone must not cost the length of the data. */
-  contentHigh = 0;
-  contentLow = 0;
-  /** What this znode has added to the tree's digest, kept so that exactly that can be taken out again. */
-  hashHigh = 0;
-  hashLow = 0;
+  owner: bigint;
+  children: Children | undefined;
+}
+
+/** The layout: one object with what is not a number; the numbers stand in a row. See rows.ts and packed.ts. */
+export class StoredZnode implements Znode, Sibling, RowOwner {
+  readonly path: string;
+  /** The data, as it is kept. */
+  content: PackedData;
+  words = NO_ROW;
+  at = 0;
   previous: Sibling | undefined = undefined;
   next: Sibling | undefined = undefined;
-  #children: Children | undefined = undefined;
+  /** Seen here alone. (No private name, because one for a method takes room in every object.) */
+  rare: Rare | undefined = undefined;
 
-  /** Copies `fields.data`. */
-  constructor(path: string, fields: ZnodeFields) {
-    const { czxid, mzxid, pzxid, ctimeMs, mtimeMs } = fields;
+  /** Copies `fields.data`, and takes one of the rows. */
+  constructor(path: string, fields: ZnodeFields, rows: Rows) {
     this.path = path;
     this.content = pack(fields.data);
-    this.czxidHigh = highOf(czxid);
-    this.czxidLow = lowOf(czxid);
-    this.mzxidHigh = highOf(mzxid);
-    this.mzxidLow = lowOf(mzxid);
-    this.pzxidHigh = highOf(pzxid);
-    this.pzxidLow = lowOf(pzxid);
-    this.ctimeUpper = upperOf(ctimeMs);
-    this.ctimeLow = ctimeMs | 0;
-    this.mtimeUpper = upperOf(mtimeMs);
-    this.mtimeLow = mtimeMs | 0;
-    this.version = fields.version;
-    this.creates = fields.creates;
-    this.aversion = fields.aversion;
-    this.acl = fields.acl;
-    this.owner = fields.owner;
+    rows.take(this);
+    const { words, at } = this;
+    words[at + HASH] = 0;
+    words[at + HASH + 1] = 0;
+    words[at + CONTENT_HASH] = 0;
+    words[at + CONTENT_HASH + 1] = 0;
+    setLong(this, CZXID, fields.czxid);
+    setLong(this, MZXID, fields.mzxid);
+    setLong(this, PZXID, fields.pzxid);
+    setInteger(this, CTIME, fields.ctimeMs);
+    setInteger(this, MTIME, fields.mtimeMs);
+    words[at + VERSION] = fields.version;
+    words[at + CREATES] = fields.creates;
+    words[at + AVERSION] = fields.aversion;
+    const { acl, owner } = fields;
+    if (acl !== undefined || owner !== NO_SESSION) this.rare = { acl, owner, children: undefined };
   }
 
   get data(): Uint8Array | undefined {
@@ -131,38 +140,74 @@ export class StoredZnode implements Znode, Sibling {
   }
 
   get czxid(): Zxid {
-    return joined(this.czxidHigh, this.czxidLow) as Zxid;
+    return long(this, CZXID) as Zxid;
   }
 
   get mzxid(): Zxid {
-    return joined(this.mzxidHigh, this.mzxidLow) as Zxid;
+    return long(this, MZXID) as Zxid;
   }
 
   set mzxid(zxid: Zxid) {
-    this.mzxidHigh = highOf(zxid);
-    this.mzxidLow = lowOf(zxid);
+    setLong(this, MZXID, zxid);
   }
 
   get pzxid(): Zxid {
-    return joined(this.pzxidHigh, this.pzxidLow) as Zxid;
+    return long(this, PZXID) as Zxid;
   }
 
   set pzxid(zxid: Zxid) {
-    this.pzxidHigh = highOf(zxid);
-    this.pzxidLow = lowOf(zxid);
+    setLong(this, PZXID, zxid);
   }
 
   get ctimeMs(): number {
-    return joinedNumber(this.ctimeUpper, this.ctimeLow);
+    return integer(this, CTIME);
   }
 
   get mtimeMs(): number {
-    return joinedNumber(this.mtimeUpper, this.mtimeLow);
+    return integer(this, MTIME);
   }
 
   set mtimeMs(timeMs: number) {
-    this.mtimeUpper = upperOf(timeMs);
-    this.mtimeLow = timeMs | 0;
+    setInteger(this, MTIME, timeMs);
+  }
+
+  get version(): number {
+    return word(this, VERSION);
+  }
+
+  set version(version: number) {
+    this.words[this.at + VERSION] = version;
+  }
+
+  get creates(): number {
+    return word(this, CREATES);
+  }
+
+  set creates(creates: number) {
+    this.words[this.at + CREATES] = creates;
+  }
+
+  get aversion(): number {
+    return word(this, AVERSION);
+  }
+
+  set aversion(aversion: number) {
+    this.words[this.at + AVERSION] = aversion;
+  }
+
+  /** The shared copy; undefined: open to everybody. */
+  get acl(): Acl | undefined {
+    return this.rare?.acl;
+  }
+
+  set acl(acl: Acl | undefined) {
+    if (acl !== undefined) ownRare(this).acl = acl;
+    else if (this.rare !== undefined) this.rare.acl = undefined;
+  }
+
+  /** Session, container or TTL in one number: `lifetime.ts`. */
+  get owner(): bigint {
+    return this.rare === undefined ? NO_SESSION : this.rare.owner;
   }
 
   get dataLength(): number {
@@ -182,8 +227,12 @@ export class StoredZnode implements Znode, Sibling {
     return this.owner === NO_SESSION ? undefined : lifetimeOf(this.owner);
   }
 
+  get children(): Children | undefined {
+    return this.rare === undefined ? undefined : this.rare.children;
+  }
+
   get childCount(): number {
-    return this.#children === undefined ? 0 : this.#children.size;
+    return this.children?.size ?? 0;
   }
 
   stat(): Stat {
@@ -206,37 +255,37 @@ export class StoredZnode implements Znode, Sibling {
 
   /** Names of the children by code unit. The array may be kept: never write to it. Of many children it takes time: see `Children`. */
   childNames(): readonly string[] {
-    return this.#children === undefined ? NO_NAMES : this.#children.inOrder();
+    return this.children === undefined ? NO_NAMES : this.children.inOrder();
   }
 
   get leastListBytes(): number {
-    return this.#children?.leastListBytes(this.path === '/' ? 1 : this.path.length + 1) ?? 0;
+    return this.children?.leastListBytes(this.path === '/' ? 1 : this.path.length + 1) ?? 0;
   }
 
   /** See `Children.after`. */
   childAfter(name: string): string | undefined {
-    return this.#children?.after(this.path === '/' ? '/' : `${this.path}/`, name);
+    return this.children?.after(this.path === '/' ? '/' : `${this.path}/`, name);
   }
 
   /** See `Children`. */
   get isOrdered(): boolean {
-    return this.#children === undefined || this.#children.isOrdered;
+    return this.children === undefined || this.children.isOrdered;
   }
 
   /** See `Children`. */
   putInOrder(most: number): number {
-    return this.#children === undefined ? 0 : this.#children.putInOrder(most);
+    return this.children === undefined ? 0 : this.children.putInOrder(most);
   }
 
   /** See `Children`. */
   releaseOrder(): boolean {
-    return this.#children === undefined || this.#children.releaseOrder();
+    return this.children === undefined || this.children.releaseOrder();
   }
 
   /** Number of znodes below, at any depth. Takes time with it. */
   descendantCount(): number {
     let count = this.childCount;
-    this.#forEachParentBelow((znode) => {
+    forEachParentBelow(this, (znode) => {
       count += znode.childCount;
     });
     return count;
@@ -244,7 +293,8 @@ export class StoredZnode implements Znode, Sibling {
 
   /** One child more, or with -1 one less, has children itself. */
   parentsChanged(by: number): void {
-    if (this.#children !== undefined) this.#children.parents += by;
+    const { children } = this;
+    if (children !== undefined) children.parents += by;
   }
 
   /** What the subtree holds, this znode included. Takes time with it. */
@@ -262,39 +312,45 @@ export class StoredZnode implements Znode, Sibling {
   forEachBelow(visit: (znode: StoredZnode) => void): void {
     const parents: StoredZnode[] = [this];
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
-      for (let child = parent.#children?.first; child !== undefined; child = child.next) {
+      for (let child = parent.children?.first; child !== undefined; child = child.next) {
         // Only znodes are put into the chain: see addChild.
         const znode = child as StoredZnode;
         visit(znode);
-        if (znode.#children !== undefined) parents.push(znode);
-      }
-    }
-  }
-
-  /** All znodes below that have children. Lists in which there is none are not gone through. */
-  #forEachParentBelow(visit: (znode: StoredZnode) => void): void {
-    const waiting: StoredZnode[] = [this];
-    for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
-      let left = parent.#children?.parents ?? 0;
-      for (let child = parent.#children?.first; child !== undefined && left > 0; child = child.next) {
-        const znode = child as StoredZnode;
-        if (znode.#children === undefined) continue;
-        left--;
-        visit(znode);
-        waiting.push(znode);
+        if (znode.children !== undefined) parents.push(znode);
       }
     }
   }
 
   addChild(child: StoredZnode): void {
-    this.#children ??= new Children();
-    this.#children.add(child);
+    const rare = ownRare(this);
+    rare.children ??= new Children();
+    rare.children.add(child);
   }
 
   removeChild(child: StoredZnode): void {
-    const children = this.#children;
+    const { children } = this;
     if (children === undefined) return;
     children.delete(child);
-    if (children.size === 0) this.#children = undefined;
+    if (children.size === 0) ownRare(this).children = undefined;
+  }
+}
+
+function ownRare(znode: StoredZnode): Rare {
+  znode.rare ??= { acl: undefined, owner: NO_SESSION, children: undefined };
+  return znode.rare;
+}
+
+/** All znodes below that have children. Lists in which there is none are not gone through. */
+function forEachParentBelow(top: StoredZnode, visit: (znode: StoredZnode) => void): void {
+  const waiting: StoredZnode[] = [top];
+  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
+    let left = parent.children?.parents ?? 0;
+    for (let child = parent.children?.first; child !== undefined && left > 0; child = child.next) {
+      const znode = child as StoredZnode;
+      if (znode.children === undefined) continue;
+      left--;
+      visit(znode);
+      waiting.push(znode);
+    }
   }
 }
