@@ -145,7 +145,7 @@ describe('without a quorum', () => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toMatch(/^quorate: The ensemble has no quorum \(member \d is [a-z]+\).*nothing was read or written/);
     expect([code, stdout.toString()]).toEqual([5, '']);
-    const old = { '/a': ['get', '/a'], zookeeper: ['ls', '/'], dataLength: ['stat', '/a'] };
+    const old = { '/a': ['get', '/a'], zookeeper: ['ls', '/'], config: ['tree'], dataLength: ['stat', '/a'] };
     const note =
       /^quorate: The ensemble has no quorum \(member \d is [a-z]+\).*; read from one member, whose state may be old\n$/;
     for (const [shown, command] of Object.entries(old)) {
@@ -164,7 +164,7 @@ describe('--help', () => {
     const node = ['--import', `data:text/javascript,${encodeURIComponent(report)}`];
     const help = await run(['--help'], { node });
     expect(help.code).toBe(0);
-    for (const name of 'create get set delete ls stat sync status serve ensemble'.split(' ')) {
+    for (const name of 'create get set delete ls tree stat sync status serve ensemble'.split(' ')) {
       expect(help.stdout.toString()).toContain(`quorate ${name}`);
     }
     expect(help.stderr).toBe('0\n');

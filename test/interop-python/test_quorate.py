@@ -4,95 +4,17 @@ Knows the public contract alone: znodes, sessions, status, and the detail that c
 """
 import json
 import os
-import signal
-import socket
-import subprocess
 import sys
 import time
 import unittest
 
 import grpc
+from members import TIMEOUT_S, WORK, Member, error_of, free_port_range, start, stop, until
 from quorate.v1 import cluster_service_pb2 as cluster
-from quorate.v1 import cluster_service_pb2_grpc as cluster_grpc
 from quorate.v1 import error_pb2 as errors
 from quorate.v1 import session_service_pb2 as sessions
-from quorate.v1 import session_service_pb2_grpc as sessions_grpc
 from quorate.v1 import watch_service_pb2 as watches
-from quorate.v1 import watch_service_pb2_grpc as watches_grpc
 from quorate.v1 import znode_service_pb2 as znodes
-from quorate.v1 import znode_service_pb2_grpc as znodes_grpc
-
-CLI = os.environ['INTEROP_CLI']
-WORK = os.environ['INTEROP_WORK']
-TIMEOUT_S = 10
-
-
-def until(seconds, ask):
-    """Asks until the answer is not None; fails when it never was."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        answer = ask()
-        if answer is not None:
-            return answer
-        time.sleep(0.1)
-    raise AssertionError(f'no answer within {seconds} s from {ask.__name__}')
-
-
-def free_port_range(count):
-    """A base such that base..base+count-1 were free just now."""
-    for base in range(24000, 32000, count):
-        try:
-            held = [socket.create_server(('127.0.0.1', base + i)) for i in range(count)]
-        except OSError:
-            continue
-        for one in held:
-            one.close()
-        return base
-    raise AssertionError('no free range of ports')
-
-
-class Member:
-    """Stubs of one member."""
-
-    def __init__(self, port):
-        self.channel = grpc.insecure_channel(f'127.0.0.1:{port}')
-        self.znodes = znodes_grpc.ZnodeServiceStub(self.channel)
-        self.sessions = sessions_grpc.SessionServiceStub(self.channel)
-        self.cluster = cluster_grpc.ClusterServiceStub(self.channel)
-        self.watches = watches_grpc.WatchServiceStub(self.channel)
-
-    def status(self):
-        try:
-            return self.cluster.Status(cluster.StatusRequest(), timeout=2)
-        except grpc.RpcError:
-            return None
-
-
-def start(*arguments, environment=None):
-    """Starts the command; its output goes to a file in the work folder."""
-    with open(os.path.join(WORK, f'{arguments[0]}.log'), 'w', encoding='utf-8') as log:
-        return subprocess.Popen(['node', CLI, *arguments], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                env={**os.environ, **(environment or {})})
-
-
-def stop(process):
-    """Ends a process as an operator would, and says with which code it ended."""
-    process.send_signal(signal.SIGTERM)
-    try:
-        return process.wait(timeout=20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-
-
-def error_of(call):
-    """The gRPC error of a call that must fail, with our detail of it."""
-    try:
-        call()
-    except grpc.RpcError as error:
-        trailing = dict(error.trailing_metadata())
-        return error, errors.ErrorDetail.FromString(trailing['quorate-error-bin'])
-    raise AssertionError('the call did not fail')
 
 
 class EnsembleTest(unittest.TestCase):
@@ -336,6 +258,43 @@ class EnsembleTest(unittest.TestCase):
             ahead = watches.WatchRequest(path=path, from_zxid=2 ** 62)
             error, detail = error_of(lambda: next(member.watches.Watch(ahead, timeout=TIMEOUT_S)))
             self.assertEqual(detail.code, errors.ERROR_CODE_SERVER_BEHIND)
+
+    def pages(self, member, path, change, **wish):
+        """All pages of the children; `change` is called before each page but the first."""
+        request = znodes.ListChildrenRequest(path=path, linearizable=True, **wish)
+        answered = [member.znodes.ListChildren(request, timeout=TIMEOUT_S)]
+        while answered[-1].next_page_token:
+            change(len(answered))
+            request = znodes.ListChildrenRequest(path=path, limit=wish['limit'], page_token=answered[-1].next_page_token)
+            answered.append(member.znodes.ListChildren(request, timeout=TIMEOUT_S))
+        return answered
+
+    def test_lists_children_in_pages_at_one_position_at_each_member(self):
+        for member, path in self.each():
+            member.znodes.Create(znodes.CreateRequest(path=path), timeout=TIMEOUT_S)
+            names = [f'n{number:03}' for number in range(25)]
+            for name in reversed(names):
+                member.znodes.Create(znodes.CreateRequest(path=f'{path}/{name}', data=name.encode()), timeout=TIMEOUT_S)
+
+            def change(page):
+                member.znodes.Delete(znodes.DeleteRequest(path=f'{path}/n{page * 10 + 1:03}'), timeout=TIMEOUT_S)
+                member.znodes.Create(znodes.CreateRequest(path=f'{path}/n{page * 10 + 1:03}a'), timeout=TIMEOUT_S)
+
+            answered = self.pages(member, path, change, limit=10, with_data=True)
+            self.assertEqual([len(one.children) for one in answered], [10, 10, 5])
+            listed = [child for one in answered for child in one.children]
+            self.assertEqual([child.name for child in listed], names)
+            self.assertEqual([child.data for child in listed], [name.encode() for name in names])
+            self.assertEqual(len({one.listing_zxid for one in answered}), 1)
+            self.assertLess(answered[0].listing_zxid, answered[-1].zxid)
+            self.assertEqual([one.HasField('stat') for one in answered], [True, False, False])
+            self.assertEqual(answered[0].stat.num_children, 25)
+            whole = member.znodes.GetSubtree(znodes.GetSubtreeRequest(path=path, max_depth=1), timeout=TIMEOUT_S)
+            self.assertEqual([one.name for one in whole.znodes][:2], [path, f'{path}/n000'])
+            self.assertEqual(len(whole.znodes), 26)
+            gone = znodes.ListChildrenRequest(path=path, page_token=answered[0].next_page_token)
+            error, detail = error_of(lambda: member.znodes.ListChildren(gone, timeout=TIMEOUT_S))
+            self.assertEqual((error.code(), detail.code), (grpc.StatusCode.ABORTED, errors.ERROR_CODE_GAP))
 
     def test_every_member_tells_the_same_of_the_ensemble(self):
         status = [member.status() for member in self.members]

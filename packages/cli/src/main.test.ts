@@ -71,6 +71,13 @@ describe('C149: data commands', () => {
     expect(await good('create', '/a/x/y', '-p')).toBe('/a/x/y\n');
     expect(await good('create', '/a/n-', '-s')).toBe('/a/n-0000000001\n');
     expect(await good('ls', '/a')).toBe('n-0000000001\nx\n');
+    expect(await good('tree', '/a')).toBe('/a\n  n-0000000001\n  x\n    y\n');
+    expect(await good('tree', '/a', '--depth', '0')).toBe('/a\n');
+    expect(await json('tree', '/a', '--depth', '1')).toMatchObject({
+      path: '/a',
+      zxid: expect.stringMatching(/^0x[0-9a-f]+$/) as string,
+      znodes: ['/a', '/a/n-0000000001', '/a/x'],
+    });
     expect(await good('stat', '/a', '--linearizable')).toContain('numChildren = 2\n');
     expect(await good('delete', '/a/n-0000000001')).toBe('');
     expect(await good('delete', '/a/n-0000000001', '--if-exists')).toBe('');
@@ -146,6 +153,8 @@ describe('C149: a command that fails', () => {
     [['get', '/a', '--nope'], 2, /nope/],
     [['get', '/a', '-o', 'xml'], 2, /xml/],
     [['ls', '-o', 'raw'], 2, /raw/],
+    [['tree', '/', '--depth', 'deep'], 2, /depth/],
+    [['tree', '/none'], 3, /NO_NODE/],
     [['get', '/a', '--timeout', '5'], 2, /--timeout is "5"/],
     [['set', '/a', '@/none'], 2, /\/none/],
     [['set', '/a', 'x', '--version', 'x'], 2, /--version/],

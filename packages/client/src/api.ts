@@ -1,5 +1,6 @@
 /** The public shape of the client: what it can do, and the options of each call. */
 import type { CoordinationError } from './errors.ts';
+import type { Listing, ListOptions, WalkOptions } from './listing.ts';
 import type { CallOptions } from './options.ts';
 import type { Session } from './session.ts';
 import type { Watch, WatchOptions } from './watch.ts';
@@ -146,13 +147,20 @@ export interface Client extends AsyncDisposable {
   set(path: string, data: Data, options?: SetOptions): Promise<Stat>;
   /** Deletes the znode. NO_NODE, BAD_VERSION, NOT_EMPTY. */
   delete(path: string, options?: DeleteOptions): Promise<void>;
-  /** Names of the direct children, sorted. NO_NODE. */
+  /** Names of the direct children, sorted. NO_NODE. INVALID_ARGUMENT when they are more than 4 MiB: then `list` them. */
   children(path: string, options?: ReadOptions): Promise<string[]>;
   /**
    * Several reads that show one moment: at most 8192, and no more than about 4 MB of answers (INVALID_ARGUMENT). One result a read, in
    * order; that one fails does not make the others fail.
    */
   readAll(reads: readonly Read[], options?: ReadOptions): Promise<readonly ReadResult[]>;
+  /** The direct children in order, fetched while they are read, however many there are: at one position of the history. NO_NODE, NO_AUTH. */
+  list(path: string, options?: ListOptions): Listing;
+  /**
+   * The znode and all below it in the same way: a znode before its children, children in order. One that may not be read comes
+   * without a stat, and nothing below it does.
+   */
+  walk(path: string, options?: WalkOptions): Listing;
   /** Paths of this session's own ephemerals, sorted. */
   ephemerals(options?: EphemeralsOptions): Promise<string[]>;
   /** How many znodes there are below that one, at any depth. It takes the member time with their number. NO_NODE. */

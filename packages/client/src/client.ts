@@ -1,5 +1,5 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
-import type { Op, OpResult, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
+import type { ListingResult, Op, OpResult, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
 import { fromProtocolAcl, toProtocolAcl, toWholeAcl } from './acls.ts';
 import type {
   Acl,
@@ -22,6 +22,17 @@ import type { Connection } from './connection.ts';
 import { checkMode } from './create-mode.ts';
 import { CoordinationError, isCode } from './errors.ts';
 import { checkGuard } from './guards.ts';
+import {
+  type Ask,
+  checkAfter,
+  checkDepth,
+  checkListing,
+  type Listing,
+  type ListingOptions,
+  type ListOptions,
+  PagedListing,
+  type WalkOptions,
+} from './listing.ts';
 import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
 import { Chroot } from './paths.ts';
 import { toMultiRead, toReadResult } from './reads.ts';
@@ -108,6 +119,16 @@ export class SessionClient implements Client {
     return results.map((result, index) => toReadResult(reads[index] as Read, result, (error) => this.#outward(error)));
   }
 
+  list(path: string, options: ListOptions = {}): Listing {
+    const wish = { path: this.#chroot.inward(path), ...checkListing(options), after: checkAfter(options.after) };
+    return new PagedListing({ kind: 'listChildren', ...wish }, this.#pages(options), (at) => this.#chroot.outward(at));
+  }
+
+  walk(path: string, options: WalkOptions = {}): Listing {
+    const wish = { path: this.#chroot.inward(path), ...checkListing(options), depth: checkDepth(options.depth) };
+    return new PagedListing({ kind: 'getSubtree', ...wish }, this.#pages(options), (at) => this.#chroot.outward(at));
+  }
+
   async ephemerals(options: EphemeralsOptions = {}): Promise<string[]> {
     const { prefix = '/' } = options;
     if (typeof prefix !== 'string') throw new TypeError(`prefix must be a string, not ${typeof prefix}`);
@@ -181,6 +202,15 @@ export class SessionClient implements Client {
   #read<K extends ReadOp['kind']>(op: Op & { readonly kind: K }, options: ReadOptions): Promise<ResultOf<K>> {
     const linearizable = isLinearizable(options.consistency);
     return this.#send(op, linearizable, this.#budget(options)).then(({ result }) => result as ResultOf<K>);
+  }
+
+  #pages(options: ListingOptions): Ask {
+    const wantsLinearizable = isLinearizable(options.consistency);
+    this.#budget(options);
+    return async (op, isFirst) => {
+      const { result } = await this.#send(op, isFirst && wantsLinearizable, this.#budget(options));
+      return result as ListingResult;
+    };
   }
 
   /** One write. The reply is of the operation's kind: `Calls` has seen to that. */

@@ -20,6 +20,7 @@ export type {
 } from './api.ts';
 export { connect } from './connect.ts';
 export { CoordinationError, type ErrorCode, isCode, type Outcome } from './errors.ts';
+export type { ListedZnode, Listing, ListingOptions, ListOptions, WalkOptions } from './listing.ts';
 export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
 export {
   deleteQuota,

@@ -6,14 +6,16 @@ import type { Stat } from '@quorate/protocol';
 import type { WireZnodeResponse } from '@quorate/protocol/grpc';
 import type { Client, ReadOptions } from './api.ts';
 import { CoordinationError, isCode } from './errors.ts';
+import { checkAfter, checkDepth, checkListing, PagedListing } from './listing.ts';
 import { checkTimeout } from './options.ts';
 import { Chroot } from './paths.ts';
 import { parseChroot, parseServers } from './servers.ts';
+import { pagesOf } from './sessionless-pages.ts';
 import { callUnary } from './unary.ts';
 import { makeZnode } from './znode.ts';
 
 /** The reads of a client. */
-export type Reader = Pick<Client, 'get' | 'stat' | 'children'>;
+export type Reader = Pick<Client, 'get' | 'stat' | 'children' | 'list' | 'walk'>;
 
 const SERVICE = 'quorate.v1.ZnodeService';
 
@@ -55,6 +57,18 @@ export function sessionlessReader(servers: string | readonly string[]): Reader {
     },
     async stat(path, options) {
       return (await read('Exists', path, options)).exact;
+    },
+    list(path, options = {}) {
+      const wish = { path: chroot.inward(path), ...checkListing(options), after: checkAfter(options.after) };
+      return new PagedListing({ kind: 'listChildren', ...wish }, pagesOf(list.servers, options), (at) =>
+        chroot.outward(at),
+      );
+    },
+    walk(path, options = {}) {
+      const wish = { path: chroot.inward(path), ...checkListing(options), depth: checkDepth(options.depth) };
+      return new PagedListing({ kind: 'getSubtree', ...wish }, pagesOf(list.servers, options), (at) =>
+        chroot.outward(at),
+      );
     },
     async children(path, options) {
       // Names: only pages have more.

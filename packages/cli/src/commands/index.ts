@@ -13,6 +13,7 @@ import { setCommand } from './set.ts';
 import { statCommand } from './stat.ts';
 import { statusCommand } from './status.ts';
 import { syncCommand } from './sync.ts';
+import { treeCommand } from './tree.ts';
 
 /** Makes every command known to `argv`. */
 export function addCommands(argv: Argv): Argv {
@@ -22,6 +23,7 @@ export function addCommands(argv: Argv): Argv {
     .command(setCommand)
     .command(deleteCommand)
     .command(lsCommand)
+    .command(treeCommand)
     .command(statCommand)
     .command(syncCommand)
     .command(statusCommand)

@@ -18,7 +18,10 @@ export const lsCommand = dataCommand<LsFlags>({
     ({ path, linearizable }) =>
     async (reader, budget) => {
       const consistency = linearizable ? 'linearizable' : 'session';
-      const children = await reader.children(path, { ...budget(), consistency });
+      const children: string[] = [];
+      // In pages: a znode may have more children than one answer carries.
+      for await (const { name } of reader.list(path, { ...budget(), consistency, pageSize: 4_096 }))
+        children.push(name);
       return { json: () => ({ path, children }), text: () => children.map((name) => `${name}\n`).join('') };
     },
 });

@@ -5,6 +5,8 @@
 import {
   type Answer,
   KeeperError,
+  type ListedZnode,
+  type ListingOp,
   NO_SESSION,
   nameOf,
   nextZxid,
@@ -20,6 +22,7 @@ import {
   toZxid,
   type Zxid,
 } from '@quorate/protocol';
+import { tinyPage } from './tiny-listing.ts';
 
 interface TinyZnode {
   data: Uint8Array | undefined;
@@ -98,13 +101,7 @@ export class TinyTree {
       return { kind: op.kind, results };
     }
     if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
-    if (
-      op.kind === 'multi' ||
-      op.kind === 'setAcl' ||
-      op.kind === 'getAcl' ||
-      op.kind === 'listChildren' ||
-      op.kind === 'getSubtree'
-    ) {
+    if (op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl') {
       throw new KeeperError('UNIMPLEMENTED', `No ${op.kind} here`);
     }
     const fault = pathFault(op.kind === 'create' && op.sequential ? `${op.path}0` : op.path);
@@ -148,6 +145,10 @@ export class TinyTree {
       case 'getAllChildrenNumber':
         this.#get(op.path);
         return { kind: 'getAllChildrenNumber', total: this.#below(op.path).length };
+      case 'listChildren':
+      case 'getSubtree':
+        this.#get(op.path);
+        return tinyPage(op, this.#listed(op), this.zxid);
       case 'sync':
         return { kind: 'sync', path: op.path };
     }
@@ -160,6 +161,20 @@ export class TinyTree {
 
   #below(path: string): string[] {
     return [...this.znodes.keys()].filter((key) => key !== path && key.startsWith(path === '/' ? '/' : `${path}/`));
+  }
+
+  #listed(op: ListingOp): ListedZnode[] {
+    const { path } = op;
+    const below = this.#below(path).sort((a, b) => (a.replaceAll('/', '\0') < b.replaceAll('/', '\0') ? -1 : 1));
+    const prefix = path === '/' ? 1 : path.length + 1;
+    const levels = (one: string): number => one.slice(prefix).split('/').length;
+    const isChildren = op.kind === 'listChildren';
+    const depth = isChildren ? 1 : (op.depth ?? Number.POSITIVE_INFINITY);
+    const meant = below.filter((one) => levels(one) <= depth && !(isChildren && nameOf(one) <= op.after));
+    return (isChildren ? meant : [path, ...meant]).map((one) => {
+      const znode = this.#get(one);
+      return { name: isChildren ? nameOf(one) : one, stat: statOf(znode), data: znode.data };
+    });
   }
 
   #create(op: CreateOp, session: SessionId): OpResult {

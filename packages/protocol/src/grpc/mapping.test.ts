@@ -3,15 +3,22 @@ import { describe, expect, it } from 'vitest';
 import { ByteWriter } from '../bytes.ts';
 import { ERROR_CODES, ERRORS } from '../errors.ts';
 import { decodeAttachRequest, decodeAttachResponse, decodeErrorDetail, writeReply } from '../frames/index.ts';
-import type { ListingResult } from '../listing.ts';
 import type { Answer, Op, OpResult } from '../op.ts';
 import { toSessionId } from '../session-id.ts';
 import { toZxid } from '../zxid.ts';
 import { CLUSTER_SERVICE, SESSION_SERVICE, ZNODE_SERVICE } from './attach.ts';
 import { loadProtos, serviceOf } from './load.ts';
-import { isUnaryFailure, toStat, toUnaryFailure, toUnaryResponse, ZNODE_CALLS, type ZnodeMethod } from './mapping.ts';
+import {
+  isUnaryFailure,
+  toListingResult,
+  toStat,
+  toUnaryFailure,
+  toUnaryResponse,
+  ZNODE_CALLS,
+  type ZnodeMethod,
+} from './mapping.ts';
 import { type ClusterStatus, readStatusResponse, toStatusResponse } from './status.ts';
-import type { WireListedZnode, WireStat, WireStatusResponse, WireZnodeResponse } from './wire-types.ts';
+import type { WireStat, WireStatusResponse, WireZnodeResponse } from './wire-types.ts';
 
 const protos = loadProtos();
 const znodes = serviceOf(protos, ZNODE_SERVICE);
@@ -176,18 +183,6 @@ function plainData<T>(value: T): T {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plainData(inner)])) as T;
 }
 
-/** What a page says, whichever way it went. */
-function expectSamePage(seen: WireZnodeResponse, { kind, entries, at, next }: ListingResult): void {
-  const listed = (kind === 'listChildren' ? seen.children : seen.znodes) as readonly WireListedZnode[];
-  const words = listed.map(({ name, stat: own, data: bytes }) => ({
-    name,
-    stat: own === null ? undefined : toStat(own),
-    data: bytes && new Uint8Array(bytes),
-  }));
-  expect(words).toEqual(entries);
-  expect([seen.listingZxid, new Uint8Array(seen.nextPageToken!)]).toEqual([at, next ?? new Uint8Array(0)]);
-}
-
 describe('unary requests', () => {
   it.each(REQUESTS)('%s %j means the same as in a frame', (method, request, name, op) => {
     const definition = znodes[method]!;
@@ -237,7 +232,7 @@ describe('unary responses', () => {
       ...('created' in result ? { created: seen.created } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
-    if ('entries' in result) expectSamePage(seen, result);
+    if ('entries' in result) expect(toListingResult(result.kind, seen)).toEqual(result);
   });
 
   it('hold what several reads came to, each by itself', () => {

@@ -34,6 +34,7 @@ import type {
   WireGetSubtreeRequest,
   WireGuard,
   WireListChildrenRequest,
+  WireListedZnode,
   WireMultiPart,
   WireMultiPartResult,
   WireMultiReadPart,
@@ -253,6 +254,20 @@ function toPage({ kind, entries, top, at, next }: ListingResult, zxid: Zxid): Wi
     nextPageToken: next ?? NO_TOKEN,
     zxid,
   };
+}
+
+/** The page that a response has. Throws RangeError when a zxid in it is negative. */
+export function toListingResult(kind: ListingOp['kind'], response: WireZnodeResponse): ListingResult {
+  const { children, znodes, stat, listingZxid = 0n, nextPageToken = NO_TOKEN } = response;
+  const listed = (kind === 'listChildren' ? children : znodes) as readonly WireListedZnode[] | undefined;
+  const entries = (listed ?? []).map(({ name, stat: own, data }) => ({
+    name,
+    stat: own === null ? undefined : toStat(own),
+    data: data && new Uint8Array(data),
+  }));
+  const top = stat === null || stat === undefined ? undefined : toStat(stat);
+  const next = nextPageToken.length === 0 ? undefined : new Uint8Array(nextPageToken);
+  return { kind, entries, top, at: toZxid(listingZxid), next };
 }
 
 const NO_TOKEN = new Uint8Array(0);
