@@ -1,5 +1,15 @@
 /** The calls of a run and what became of each. Order is that of the observations: "before" is a smaller number. */
-import type { Answer, ErrorCode, Op, OpFailure, WriteOp } from '@quorate/protocol';
+import type {
+  Answer,
+  CreateOrSetOp,
+  ErrorCode,
+  MultiOp,
+  MultiPart,
+  Op,
+  OpFailure,
+  SetAclOp,
+  WriteOp,
+} from '@quorate/protocol';
 import type { CallView, Observation, SessionOp } from './observation.ts';
 
 export interface CallRecord {
@@ -29,6 +39,10 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BAD_VERSION',
   'NOT_EMPTY',
   'NO_CHILDREN_FOR_EPHEMERALS',
+  'GUARD_FAILED',
+  'NO_AUTH',
+  'INVALID_ACL',
+  'QUOTA_EXCEEDED',
 ]);
 
 const UNKNOWN: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['OUTCOME_UNKNOWN', 'DEADLINE_EXCEEDED', 'INTERNAL']);
@@ -45,15 +59,38 @@ export function fateOfResult(result: { readonly kind: string } | OpFailure | und
   return UNKNOWN.has(result.code) ? 'unknown' : 'not-done';
 }
 
-export function isWrite(op: Op | SessionOp): op is WriteOp {
-  return op.kind === 'create' || op.kind === 'delete' || op.kind === 'setData';
+/** The writes that clients here make. */
+export type ClientWrite = Exclude<WriteOp, CreateOrSetOp>;
+
+/** True for what the leader orders and a session numbers. */
+export function isWrite(op: Op | SessionOp): op is ClientWrite {
+  switch (op.kind) {
+    case 'create':
+    case 'delete':
+    case 'setData':
+    case 'setAcl':
+    case 'multi':
+      return true;
+    default:
+      return false;
+  }
+}
+
+/** The changes and checks that a write asks for: those of a multi, or itself. */
+export function partsOf(op: ClientWrite): readonly (MultiPart | SetAclOp)[] {
+  return op.kind === 'multi' ? op.parts : [op];
 }
 
 /** A call in words, for messages. */
 export function describeCall({ call, answer }: CallRecord): string {
-  const path = 'path' in call.op ? ` ${call.op.path}` : '';
+  const path = 'path' in call.op ? ` ${call.op.path}` : call.op.kind === 'multi' ? ` ${partsText(call.op)}` : '';
   const outcome = answer === undefined ? 'no answer' : answer.result.kind === 'error' ? answer.result.code : 'ok';
   return `call ${call.callId} (${call.op.kind}${path} at member ${call.sid}, session 0x${call.session.toString(16)}: ${outcome})`;
+}
+
+/** The parts of a multi in words. */
+export function partsText({ parts }: MultiOp): string {
+  return `[${parts.map(({ kind, path }) => `${kind} ${path}`).join(', ')}]`;
 }
 
 export class CallBook {

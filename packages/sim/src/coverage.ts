@@ -67,6 +67,14 @@ const RARE = [
   'setAside',
   'disksReplaced',
   'rightsRegained',
+  /** Of the data model: what was done, what was refused, what went by itself. */
+  'multis',
+  'multisRefused',
+  'guardFailed',
+  'noAuth',
+  'quotaExceeded',
+  'containersReaped',
+  'ttlsReaped',
 ] as const;
 
 export type Covered = (typeof EVENTS)[number] | (typeof RARE)[number] | FaultKind;
@@ -154,12 +162,22 @@ export class CoverageCounter implements Checker {
       const code = answer?.result.kind === 'error' ? answer.result.code : undefined;
       if (code === 'THROTTLED') counts.throttled += 1;
       if (code === 'OUT_OF_ORDER') counts.outOfOrder += 1;
+      if (code === 'GUARD_FAILED') counts.guardFailed += 1;
+      if (code === 'NO_AUTH') counts.noAuth += 1;
+      if (code === 'QUOTA_EXCEEDED') counts.quotaExceeded += 1;
+      if (answer?.result.kind === 'multi') counts.multis += 1;
+      if (answer?.result.kind === 'error' && answer.result.part !== undefined) counts.multisRefused += 1;
     }
+    const containers = new Set<string>();
     for (const zxid of ledger.committed) {
       const txn = ledger.txn(zxid);
       // The leader's own txns have no member of origin.
       if (txn?.body.kind === 'repeat') counts.repeated += 1;
       if (txn?.body.kind === 'closeSession' && txn.origin.sid === 0) counts.expired += 1;
+      if (txn?.body.kind === 'create' && txn.body.lifetime === 'container') containers.add(txn.body.path);
+      if (txn?.body.kind === 'delete' && txn.origin.sid === 0) {
+        counts[containers.has(txn.body.path) ? 'containersReaped' : 'ttlsReaped'] += 1;
+      }
     }
   }
 

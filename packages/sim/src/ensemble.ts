@@ -72,7 +72,7 @@ export class Ensemble {
       struck: (fault, what) => this.observe({ kind: 'struck', fault, what }),
     });
     this.#addClients(options.decisions);
-    const clocks = { driftMax: knobs.member.driftMax };
+    const clocks = { driftMax: knobs.member.driftMax, reapIntervalMs: knobs.timing.reapIntervalMs };
     this.observe({ kind: 'ensemble', voters: knobs.voters, observers: knobs.observers, clocks });
   }
 

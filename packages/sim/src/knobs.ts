@@ -54,6 +54,13 @@ export interface ClientKnobs {
   readonly pipeline: number;
   /** Znodes that all clients fight over. */
   readonly contended: number;
+  /** How often a call is a multi, concerns znodes that go by themselves, access control lists, quotas: a plain setData is 18. */
+  readonly multis: number;
+  readonly timed: number;
+  readonly acls: number;
+  readonly quotas: number;
+  /** Chance that a write is guarded. */
+  readonly guards: number;
   /** Longest data of a write, about. Most are short. */
   readonly valueBytesMax: number;
   readonly deadlineMaxMs: number;
@@ -102,7 +109,7 @@ function drawTiming(random: Random): Timing {
     electionSettleMs: random.between(2, 30),
     staleReadMaxMs: random.skewed(200, 5_000),
     diskStallMs: random.skewed(500, 20_000),
-    reapIntervalMs: 4 * tickMs,
+    reapIntervalMs: random.between(1, 4) * tickMs,
     containerUnusedMs: 0,
     watchProgressMs: DEFAULT_TIMING.watchProgressMs,
     watchStallMs: DEFAULT_TIMING.watchStallMs,
@@ -137,6 +144,11 @@ function drawClients(random: Random): ClientKnobs {
     moveUs: random.skewed(500, 10_000) * MS,
     closeUs: random.skewed(1_000, 20_000) * MS,
     silenceUs: random.skewed(1_000, 20_000) * MS,
+    multis: random.chance(0.6) ? random.between(4, 30) : 0,
+    timed: random.chance(0.4) ? random.between(4, 30) : 0,
+    acls: random.chance(0.3) ? random.between(4, 30) : 0,
+    quotas: random.chance(0.3) ? random.between(4, 30) : 0,
+    guards: random.chance(0.4) ? 0.1 : 0,
   };
 }
 

@@ -38,7 +38,7 @@ export interface MemberRecord {
 export class Ledger {
   /** Virtual time of the present observation, µs. */
   nowUs = 0;
-  clocks: ClocksView = { driftMax: 0 };
+  clocks: ClocksView = { driftMax: 0, reapIntervalMs: 0 };
   readonly voters: Sid[] = [];
   readonly observers: Sid[] = [];
   readonly members = new Map<Sid, MemberRecord>();

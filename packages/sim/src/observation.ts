@@ -5,7 +5,18 @@
  * run is made; that is why a checker can be tested with a history written by hand.
  */
 import type { LogRecord, PeerMessage, ServerState, StorageCommand, VoteRight } from '@quorate/core';
-import type { Answer, Epoch, ErrorCode, Op, SessionId, Sid, WatchPiece, Zxid } from '@quorate/protocol';
+import type {
+  Answer,
+  Epoch,
+  ErrorCode,
+  Guard,
+  Identity,
+  Op,
+  SessionId,
+  Sid,
+  WatchPiece,
+  Zxid,
+} from '@quorate/protocol';
 import type { FaultKind } from './faults/kinds.ts';
 
 /** What a member says of itself after a turn. */
@@ -42,6 +53,8 @@ export interface DiskView {
 export interface ClocksView {
   /** A member's clock is faster or slower than virtual time by at most this part. */
   readonly driftMax: number;
+  /** From one round of the reaper to the next, ms. */
+  readonly reapIntervalMs: number;
 }
 
 /** What a client asks about its session; answered by `attached`, `alive` or an error. */
@@ -60,6 +73,10 @@ export interface CallView {
   readonly attachment: number;
   readonly op: Op | SessionOp;
   readonly linearizable: boolean;
+  /** Of a write: refused unless these znodes are there still. */
+  readonly guards?: readonly Guard[] | undefined;
+  /** What its client has shown for itself. Absent like nothing. */
+  readonly identities?: readonly Identity[] | undefined;
   /** Number of a write in its session: calls of one number are one write, asked for again. Absent for what is not numbered. */
   readonly request?: number;
 }

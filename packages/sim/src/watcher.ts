@@ -1,6 +1,6 @@
 /**
  * Somebody who watches the whole tree at one member, over all its runs, always going on from where he was. He takes every piece
- * before the next event of the member and makes no plans of his own: neither time nor chance is different because of him.
+ * before the next event of the member, may read everything, and makes no plans of his own: neither time nor chance is different because of him.
  */
 import type { PeerAction, PeerEvent } from '@quorate/core';
 import { type WatchPiece, ZERO_ZXID, type Zxid } from '@quorate/protocol';
@@ -39,7 +39,7 @@ export class Watcher {
     this.#isOpen = true;
     this.#from = this.#told;
     const spec = { path: '/', recursive: true, withValues: true, from: this.#from, initial: true };
-    return { kind: 'feedOpened', feed: ++this.#feed, spec };
+    return { kind: 'feedOpened', feed: ++this.#feed, spec, identities: [{ scheme: 'super', id: '' }] };
   }
 
   /** Takes an action that is meant for him. */

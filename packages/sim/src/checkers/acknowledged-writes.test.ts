@@ -1,4 +1,5 @@
-import type { ErrorCode } from '@quorate/protocol';
+import type { TxnBody, TxnPart } from '@quorate/core';
+import type { ErrorCode, MultiPart } from '@quorate/protocol';
 import { expect, test } from 'vitest';
 import { AcknowledgedWritesChecker } from './acknowledged-writes.ts';
 import {
@@ -10,6 +11,7 @@ import {
   check,
   create,
   creating,
+  type History,
   logged,
   record,
   refusal,
@@ -80,4 +82,40 @@ test('deletes are counted by session and path', () => {
   expect(() =>
     check(new AcknowledgedWritesChecker(), [asked, gone(2), answered(2, at(1), { kind: 'delete' })]),
   ).toThrow('was deleted 2 times: 1 were');
+});
+
+test('a multi stands in the history with all its parts or with none', () => {
+  const parts = [creating('/a', 'x'), creating('/b', 'y')] as MultiPart[];
+  const asked = called(1, { kind: 'multi', parts });
+  const results = [
+    { kind: 'create', path: '/a', stat: anyStat },
+    { kind: 'create', path: '/b', stat: anyStat },
+  ] as const;
+  const done = answered(1, at(1), { kind: 'multi', results });
+  const stands = (...bodies: TxnBody[]) => [
+    logged([1, 2], ...bodies.map((body, index) => record(at(index + 1), body))),
+    applied(1, at(bodies.length)),
+  ];
+  const whole = stands({ kind: 'multi', parts: [create('/a', 'x'), create('/b', 'y')] as TxnPart[] });
+  const run = (...history: History) => check(new AcknowledgedWritesChecker(), history);
+  run(asked, whole, done);
+  run(asked, whole);
+  run(asked, stands({ kind: 'multi', parts: [] }));
+  const half = stands({ kind: 'multi', parts: [create('/a', 'x')] as TxnPart[] });
+  expect(() => run(asked, half)).toThrow('has taken effect in part');
+  expect(() => run(asked, half, done)).toThrow('was acknowledged and is lost');
+  expect(() => run(asked, stands(create('/a', 'x'), create('/b', 'y')))).toThrow('has taken effect in part');
+  const swapped = stands({ kind: 'multi', parts: [create('/b', 'y'), create('/a', 'x')] as TxnPart[] });
+  expect(() => run(asked, swapped, done)).toThrow('something else stands');
+});
+
+test("what the leader deletes by itself is nobody's delete", () => {
+  const history = (sid: number) => [
+    call,
+    logged([1, 2], record(at(1), create('/a', 'x'))),
+    logged([1, 2], record(at(2), { kind: 'delete', path: '/a' }, undefined, { sid, incarnation: 0, seq: 0 })),
+    applied(1, at(2)),
+  ];
+  check(new AcknowledgedWritesChecker(), history(0));
+  expect(() => check(new AcknowledgedWritesChecker(), history(1))).toThrow('was deleted 1 times');
 });

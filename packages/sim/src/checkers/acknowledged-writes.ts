@@ -1,14 +1,15 @@
 /**
  * Durability and integrity of writes, at the end: every acknowledged write stands in the committed history, once, at the
  * zxid that its answer named; nothing that was refused or surely not done is there; what is unknown is there at most
- * once; and nothing is there that no client asked for.
+ * once; and nothing is there that no client asked for. A multi stands there with all its parts, or none of them does.
+ * (What the ensemble deletes by itself is the business of `reaped`.)
  */
-import type { TxnBody } from '@quorate/core';
-import { formatZxid, type SessionId, ZERO_ZXID } from '@quorate/protocol';
-import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
+import type { TxnBody, TxnPart } from '@quorate/core';
+import { formatZxid, type OpResult, type SessionId, ZERO_ZXID } from '@quorate/protocol';
+import { type CallRecord, describeCall, fateOf, isWrite, partsOf } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 import { type Checker, violated } from './checker.ts';
-import { valueOfCall, WriteIndex } from './write-index.ts';
+import { valuesOfCall, WriteIndex } from './write-index.ts';
 
 /** How many deletes of one path by one session were answered with success, and how many may have happened besides. */
 interface Deletes {
@@ -26,19 +27,33 @@ export class AcknowledgedWritesChecker implements Checker {
     const asked = new Set<string>();
     const deletes = new Map<string, Deletes>();
     for (const record of ledger.calls.meant()) {
-      if (!isWrite(record.call.op)) continue;
-      const value = valueOfCall(record);
-      if (value !== undefined) {
-        asked.add(value);
-        this.#checkValue(record, index.placesOf(value));
-      }
-      if (record.call.op.kind === 'delete') this.#countDelete(deletes, record, record.call.op.path);
+      const { op } = record.call;
+      if (!isWrite(op)) continue;
+      this.#checkValues(record, index, asked);
+      for (const { kind, path } of partsOf(op)) if (kind === 'delete') this.#countDelete(deletes, record, path);
       if (fateOf(record.answer) === 'done') this.#checkPresent(record, ledger);
     }
     for (const value of index.values()) {
       if (!asked.has(value)) violated(this, `the history holds the value "${value}", which nobody wrote`);
     }
     this.#checkDeletes(deletes, index);
+  }
+
+  #checkValues(record: CallRecord, index: WriteIndex, asked: Set<string>): void {
+    let first: string | undefined;
+    for (const value of valuesOfCall(record)) {
+      asked.add(value);
+      const places = index.placesOf(value);
+      this.#checkValue(record, places);
+      const where = places.map(formatZxid).join();
+      first ??= where;
+      if (where !== first) {
+        violated(
+          this,
+          `${describeCall(record)} has taken effect in part: one value stands at [${first}], one at [${where}]`,
+        );
+      }
+    }
   }
 
   #checkValue(record: CallRecord, places: readonly bigint[]): void {
@@ -73,7 +88,11 @@ export class AcknowledgedWritesChecker implements Checker {
 
   #checkDeletes(deletes: Map<string, Deletes>, index: WriteIndex): void {
     for (const { txn } of index.txns) {
-      if (txn.body.kind === 'delete') countOf(deletes, txn.session, txn.body.path).found += 1;
+      // The leader's own txns have no member of origin.
+      if (txn.origin.sid === 0) continue;
+      for (const body of changesOf(txn.body)) {
+        if (body.kind === 'delete') countOf(deletes, txn.session, body.path).found += 1;
+      }
     }
     for (const [key, { done, unknown, found }] of deletes) {
       if (found < done || found > done + unknown) {
@@ -90,12 +109,29 @@ function countOf(deletes: Map<string, Deletes>, session: SessionId, path: string
   return count;
 }
 
+function changesOf(body: TxnBody): readonly (TxnBody | TxnPart)[] {
+  return body.kind === 'multi' ? body.parts : [body];
+}
+
 /** Whether `body` is what the call asked for, as its answer tells it. */
 function isEffectOf({ call, answer }: CallRecord, body: TxnBody): boolean {
   const { op } = call;
-  if (op.kind === 'create') {
-    return body.kind === 'create' && answer?.result.kind === 'create' && answer.result.path === body.path;
-  }
-  if (op.kind === 'setData') return body.kind === 'setData' && body.path === op.path;
-  return op.kind === 'delete' && body.kind === 'delete' && body.path === op.path;
+  const result = answer?.result;
+  if (!isWrite(op) || result === undefined || op.kind !== body.kind) return false;
+  const parts = partsOf(op);
+  const changes = changesOf(body);
+  const results = result.kind === 'multi' ? result.results : [result];
+  return (
+    changes.length === parts.length &&
+    results.length === parts.length &&
+    parts.every((part, index) => isChangeOf(part, results[index], changes[index]))
+  );
+}
+
+type Part = ReturnType<typeof partsOf>[number];
+
+function isChangeOf(part: Part, result: OpResult | { kind: string } | undefined, body: TxnBody | TxnPart | undefined) {
+  if (body?.kind !== part.kind || !('path' in body)) return false;
+  if (part.kind !== 'create') return body.path === part.path;
+  return result?.kind === 'create' && 'path' in result && result.path === body.path;
 }

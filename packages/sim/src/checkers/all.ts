@@ -15,6 +15,7 @@ import { PrimaryOrderChecker } from './primary-order.ts';
 import { PromiseDurableChecker } from './promise-durable.ts';
 import { QuorumDurabilityChecker } from './quorum-durability.ts';
 import { RealTimeChecker } from './real-time.ts';
+import { ReapedChecker } from './reaped.ts';
 import { RecoveryChecker } from './recovery.ts';
 import { SessionExpiryChecker } from './session-expiry.ts';
 import { SessionFateChecker } from './session-fate.ts';
@@ -43,6 +44,7 @@ export function allCheckers(): readonly Checker[] {
     new AcknowledgedWritesChecker(),
     new AnswersFitHistoryChecker(),
     new LinearizableChecker(),
+    new ReapedChecker(),
     new SessionExpiryChecker(),
     new SessionFateChecker(),
     new WatchOrderChecker(),

@@ -1,4 +1,5 @@
-import type { Op, Stat, Zxid } from '@quorate/protocol';
+import type { TxnBody, TxnPart } from '@quorate/core';
+import { type Acl, type Op, PERMS, type Stat, type Zxid } from '@quorate/protocol';
 import { expect, test } from 'vitest';
 import { AnswersFitHistoryChecker } from './answers-fit-history.ts';
 import {
@@ -108,4 +109,57 @@ test('a create is answered with the path and the stat that it got', () => {
 test('a committed txn that is not possible is a violation', () => {
   const impossible = [logged([1, 2], record(at(1), { kind: 'delete', path: '/a' })), applied(1, at(1))];
   expect(() => run(impossible)).toThrow('is impossible: cannot delete /a');
+});
+
+test('a guarded write is done only while the znode of its guard is there', () => {
+  const set: Op = { kind: 'setData', path: '/a', data: bytes('yy'), expectedVersion: undefined };
+  const guarded = (czxid: Zxid) => called(1, set, { guards: [{ path: '/a', czxid }] });
+  const stat = statAt(at(2), { version: 1, dataLength: 2 });
+  const done = answered(1, at(2), { kind: 'setData', stat });
+  run([history, guarded(at(1)), done]);
+  expect(() => run([history, guarded(at(9)), done])).toThrow('had to be GUARD_FAILED');
+  expect(() => run([history, guarded(at(1)), answered(1, at(4), 'GUARD_FAILED')])).toThrow('had to be done');
+  run([history, guarded(at(9)), answered(1, at(4), 'GUARD_FAILED')]);
+});
+
+test('what may not be read is not shown, and what may be is', () => {
+  const acl: Acl = [{ perms: PERMS.READ, scheme: 'digest', id: 'ann:x' }];
+  const closed: History = [logged([1, 2], record(at(1), { ...create('/a', 'x'), acl } as TxnBody)), applied(1, at(1))];
+  const ann = { identities: [{ scheme: 'digest', id: 'ann:x' }] };
+  const shows = answered(1, at(1), { kind: 'getData', data: bytes('x'), stat: statAt(at(1)) });
+  run([closed, called(1, getData, ann), shows]);
+  expect(() => run([closed, called(1, getData), shows])).toThrow('to whoever may not read it');
+  run([closed, called(1, getData), answered(1, at(1), 'NO_AUTH')]);
+  expect(() => run([closed, called(1, getData, ann), answered(1, at(1), 'NO_AUTH')])).toThrow(
+    'nothing kept it from /a',
+  );
+});
+
+test('a write stands in the history as what was asked for', () => {
+  const stands: History = [logged([1, 2], record(at(1), create('/a', 'x'))), applied(1, at(1))];
+  const done = answered(1, at(1), { kind: 'create', path: '/a', stat: statAt(at(1)) });
+  run([stands, called(1, creating('/a', 'x')), done]);
+  expect(() => run([stands, called(1, { ...creating('/a', 'x'), mode: 'container' } as Op), done])).toThrow(
+    '"lifetime":"container"',
+  );
+});
+
+test('the parts of a multi are judged one after the other, and a stat is that right after its part', () => {
+  const parts = [creating('/a', 'x'), { kind: 'setData', path: '/a', data: bytes('yy'), expectedVersion: 0 }];
+  const asked = called(1, { kind: 'multi', parts } as Op);
+  const body = [create('/a', 'x'), { kind: 'setData', path: '/a', data: bytes('yy'), version: 1 }] as TxnPart[];
+  const stands: History = [logged([1, 2], record(at(1), { kind: 'multi', parts: body })), applied(1, at(1))];
+  const first = { kind: 'create', path: '/a', stat: statAt(at(1)) } as const;
+  const second = { kind: 'setData', stat: statAt(at(1), { version: 1, dataLength: 2 }) } as const;
+  run([stands, asked, answered(1, at(1), { kind: 'multi', results: [first, second] })]);
+  const late = { ...first, stat: second.stat };
+  expect(() => run([stands, asked, answered(1, at(1), { kind: 'multi', results: [late, second] })])).toThrow(
+    'shows version 1',
+  );
+  const refusedIn = (part: number) => {
+    const result = { kind: 'error', code: 'NODE_EXISTS', path: '/a', message: '', part } as const;
+    return { kind: 'answered', callId: 1, answer: { zxid: at(4), result } } as const;
+  };
+  run([history, asked, refusedIn(0)]);
+  expect(() => run([history, asked, refusedIn(1)])).toThrow('NODE_EXISTS in part 0');
 });

@@ -1,22 +1,31 @@
 /**
  * Every answer tells the truth about the history at its zxid: a read shows exactly the state after that txn (data, all of
- * Stat, children); a write that was done was allowed there and has the effect that was answered; a write that was
- * refused had to be refused there, for that reason. Judged by a second, slow implementation of the tree.
+ * Stat, children, ACL) or had to be refused there; a write that was done was allowed there, stands there as what was asked for, and
+ * has the effect that was answered, part by part; a write that was refused had to be refused there, for that reason. Judged by a
+ * second, slow implementation of the tree.
  * Not verified: answers about reasons outside the tree (sessions, limits, unavailability).
  */
+import type { Txn } from '@quorate/core';
 import {
   formatZxid,
   isReadKind,
+  OPEN_ACL,
   type OpResult,
+  PERMS,
   type SingleReadOp,
   type Stat,
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
+import { isAllowed, masked } from '../acl-model.ts';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
-import { TreeModel } from '../tree-model.ts';
+import { type Judged, judge } from '../request-model.ts';
+import { isSameValue } from '../same-value.ts';
+import { type ModelZnode, splitPath, TreeModel } from '../tree-model.ts';
 import { type Checker, violated } from './checker.ts';
+
+type Done = Extract<Judged, { kind: 'done' }>;
 
 export class AnswersFitHistoryChecker implements Checker {
   readonly name = 'answers-fit-history';
@@ -31,11 +40,11 @@ export class AnswersFitHistoryChecker implements Checker {
       byZxid.delete(zxid);
       const txn = ledger.txn(zxid);
       if (txn === undefined) violated(this, `the txn at ${formatZxid(zxid)} was never logged`);
-      const created = this.#judgeWrites(answers, model);
+      const done = this.#judgeWrites(answers, model, txn);
       const wrong = model.apply(zxid, txn);
       if (wrong !== undefined) violated(this, `the txn at ${formatZxid(zxid)} is impossible: ${wrong}`);
       this.#checkReads(answers, model);
-      for (const [record, path] of created) this.#checkDone(record, path, model);
+      for (const [record, judged] of done) this.#checkDone(record, judged, model);
     }
     byZxid.delete(ZERO_ZXID);
     for (const [zxid, [record]] of byZxid) {
@@ -44,70 +53,102 @@ export class AnswersFitHistoryChecker implements Checker {
     }
   }
 
-  /** Before the txn: was the answer right? Returns the writes that were done, with the paths that they concern. */
-  #judgeWrites(answers: readonly CallRecord[], model: TreeModel): [CallRecord, string][] {
-    const done: [CallRecord, string][] = [];
+  /** Before the txn: was the answer right? Returns the writes that were done, with what they had to come to. */
+  #judgeWrites(answers: readonly CallRecord[], model: TreeModel, txn: Txn): [CallRecord, Done][] {
+    const done: [CallRecord, Done][] = [];
     for (const record of answers) {
-      const { op } = record.call;
-      if (!isWrite(op) || 'parts' in op || op.kind === 'setAcl' || op.kind === 'createOrSet') continue;
+      const { op, session, identities = [], guards = [] } = record.call;
+      if (!isWrite(op)) continue;
+      const zxid = zxidOf(record);
+      const judged = judge(model, { op, session, identities, guards }, zxid, txn.timeMs);
       const result = record.answer?.result;
-      const refusal = model.refusalOf(op);
-      const answered = result?.kind === 'error' ? result.code : undefined;
-      if (refusal !== answered) {
+      const answered = result?.kind === 'error' ? textOfRefusal(result) : 'done';
+      const right = judged.kind === 'refused' ? textOfRefusal(judged) : 'done';
+      if (answered !== right) {
+        violated(this, `${describeCall(record)} had to be ${right} at ${formatZxid(zxid)}, not ${answered}`);
+      }
+      if (judged.kind === 'refused') continue;
+      if (!isEffect(judged.body, txn.body)) {
         violated(
           this,
-          `${describeCall(record)} had to be ${refusal ?? 'done'} at ${formatZxid(record.answer?.zxid ?? 0n)}`,
+          `${describeCall(record)} had to be ${textOfValue(judged.body)} at ${formatZxid(zxid)}, not ${textOfValue(txn.body)}`,
         );
       }
-      if (answered === undefined) done.push([record, model.pathOf(op)]);
+      done.push([record, judged]);
     }
     return done;
   }
 
-  #checkDone(record: CallRecord, path: string, model: TreeModel): void {
+  #checkDone(record: CallRecord, { body, stats }: Done, model: TreeModel): void {
     const result = record.answer?.result;
-    if (result?.kind === 'create' && result.path !== path) {
+    if (result?.kind === 'multi' && body.kind === 'multi') {
+      body.parts.forEach((part, index) => {
+        const partResult = result.results[index];
+        if (partResult?.kind !== part.kind) violated(this, `${describeCall(record)}: part ${index} has another result`);
+        this.#checkChange(record, partResult, part.path, stats[index]);
+      });
+    } else if (result !== undefined && 'path' in body && body.path !== undefined) {
+      this.#checkChange(record, result, body.path, model.stat(body.path));
+    }
+  }
+
+  #checkChange(record: CallRecord, result: OpResult | { kind: string }, path: string, stat: Stat | undefined): void {
+    if (result.kind === 'create' && 'path' in result && result.path !== path) {
       violated(this, `${describeCall(record)} was answered with path ${result.path}, not ${path}`);
     }
-    if (result?.kind === 'create' || result?.kind === 'setData') this.#checkStat(record, result.stat, model.stat(path));
+    if ('stat' in result) this.#checkStat(record, result.stat, stat);
   }
 
   #checkReads(answers: readonly CallRecord[], model: TreeModel): void {
     for (const record of answers) {
-      const { op } = record.call;
+      const { op, identities = [] } = record.call;
       const result = record.answer?.result;
       if (result === undefined || !isZnodeRead(op)) continue;
       const znode = model.znodes.get(op.path);
+      const at = formatZxid(zxidOf(record));
       if (result.kind === 'error') {
-        if (znode !== undefined)
-          violated(this, `${describeCall(record)}: ${op.path} does exist at ${formatZxid(zxidOf(record))}`);
+        if (result.code !== 'NO_AUTH' && znode !== undefined)
+          violated(this, `${describeCall(record)}: ${op.path} does exist at ${at}`);
+        if (result.code === 'NO_AUTH' && (znode === undefined || isAllowed(znode.acl, rightsFor(op), identities)))
+          violated(this, `${describeCall(record)}: nothing kept it from ${op.path} at ${at}`);
         continue;
       }
-      if (znode === undefined)
-        violated(this, `${describeCall(record)}: ${op.path} does not exist at ${formatZxid(zxidOf(record))}`);
-      this.#checkRead(record, result, model, op.path);
+      if (znode === undefined) violated(this, `${describeCall(record)}: ${op.path} does not exist at ${at}`);
+      if (!isAllowed(znode.acl, rightsFor(op), identities))
+        violated(this, `${describeCall(record)} shows ${op.path} to whoever may not read it`);
+      this.#checkRead(record, result, model, znode);
     }
   }
 
-  #checkRead(record: CallRecord, result: OpResult, model: TreeModel, path: string): void {
-    const znode = model.znodes.get(path);
-    if (result.kind === 'getData') {
-      const shown = textOf(result.data);
-      if (shown !== textOf(znode?.data)) {
-        violated(
-          this,
-          `${describeCall(record)} shows ${shown} at ${formatZxid(zxidOf(record))}, not ${textOf(znode?.data)}`,
-        );
+  #checkRead(record: CallRecord, result: OpResult, model: TreeModel, znode: ModelZnode): void {
+    const path = 'path' in record.call.op ? record.call.op.path : '';
+    const at = formatZxid(zxidOf(record));
+    switch (result.kind) {
+      case 'getData': {
+        const [shown, right] = [textOf(result.data), textOf(znode.data)];
+        if (shown !== right) violated(this, `${describeCall(record)} shows ${shown} at ${at}, not ${right}`);
+        break;
       }
-    }
-    if (result.kind === 'getChildren') {
-      const children = [...(znode?.children ?? [])].sort().join();
-      const shown = [...result.children].sort().join();
-      if (shown !== children) violated(this, `${describeCall(record)} lists [${shown}], not [${children}]`);
-    }
-    if (result.kind === 'getAllChildrenNumber') {
-      const total = model.countBelow(path);
-      if (result.total !== total) violated(this, `${describeCall(record)} counts ${result.total}, not ${total}`);
+      case 'getChildren': {
+        const children = [...znode.children].sort().join();
+        const shown = [...result.children].sort().join();
+        if (shown !== children) violated(this, `${describeCall(record)} lists [${shown}], not [${children}]`);
+        break;
+      }
+      case 'getAllChildrenNumber': {
+        const total = model.countBelow(path);
+        if (result.total !== total) violated(this, `${describeCall(record)} counts ${result.total}, not ${total}`);
+        break;
+      }
+      case 'getAcl': {
+        const acl = znode.acl ?? OPEN_ACL;
+        const right = isAllowed(znode.acl, PERMS.ADMIN, record.call.identities ?? []) ? acl : masked(acl);
+        if (!isSameValue(result.acl, right))
+          violated(this, `${describeCall(record)} shows another ACL than that at ${at}`);
+        break;
+      }
+      default:
+        break;
     }
     if ('stat' in result) this.#checkStat(record, result.stat, model.stat(path));
   }
@@ -122,6 +163,24 @@ export class AnswersFitHistoryChecker implements Checker {
       }
     }
   }
+}
+
+/** What the txn says is what was to come of the write. A numbered copy that came later has its answer from the first. */
+function isEffect(right: Done['body'], body: Txn['body']): boolean {
+  // How many children the root has had is not modelled.
+  const isBelowRoot = right.kind === 'create' && splitPath(right.path).parent === '/' && body.kind === 'create';
+  return isSameValue(isBelowRoot ? { ...right, parentCreates: body.parentCreates } : right, body);
+}
+
+function textOfValue(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) => {
+    if (typeof each === 'bigint') return each.toString();
+    return each instanceof Uint8Array ? textOf(each) : each;
+  });
+}
+
+function textOfRefusal({ code, part }: { readonly code: string; readonly part?: number | undefined }): string {
+  return part === undefined ? code : `${code} in part ${part}`;
 }
 
 function zxidOf(record: CallRecord): Zxid {
@@ -145,7 +204,14 @@ function answersByZxid(ledger: Ledger): Map<Zxid, CallRecord[]> {
   return byZxid;
 }
 
+type ZnodeRead = Exclude<SingleReadOp, { kind: 'getEphemerals' }>;
+
 /** True for reads of one znode. */
-function isZnodeRead(op: { readonly kind: string }): op is Exclude<SingleReadOp, { kind: 'getEphemerals' }> {
+function isZnodeRead(op: { readonly kind: string }): op is ZnodeRead {
   return isReadKind(op.kind) && op.kind !== 'getEphemerals' && op.kind !== 'multiRead';
+}
+
+/** Rights of which one is needed. */
+function rightsFor({ kind }: ZnodeRead): number {
+  return kind === 'getAcl' ? PERMS.READ | PERMS.ADMIN : PERMS.READ;
 }

@@ -20,7 +20,7 @@ import {
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
-import type { Observation, StatusView } from '../observation.ts';
+import type { CallView, Observation, StatusView } from '../observation.ts';
 import { type Checker, Judge } from './checker.ts';
 
 /** zxid `counter` of epoch 1, or of another. */
@@ -41,8 +41,14 @@ export function create(path: string, value: string, options: { owner?: SessionId
 
 const ANY_ORIGIN: Origin = { sid: 1, incarnation: 1, seq: 1 };
 
-export function record(zxid: Zxid, body: TxnBody, of: SessionId = NO_SESSION, origin = ANY_ORIGIN): LogRecord {
-  const txn = { origin, session: of, timeMs: 5, body };
+export function record(
+  zxid: Zxid,
+  body: TxnBody,
+  of: SessionId = NO_SESSION,
+  origin = ANY_ORIGIN,
+  timeMs = 5,
+): LogRecord {
+  const txn = { origin, session: of, timeMs, body };
   return { zxid, payload: encodeTxn(txn) };
 }
 
@@ -54,7 +60,7 @@ export const ensemble: Observation = {
   kind: 'ensemble',
   voters: [1, 2, 3],
   observers: [4],
-  clocks: { driftMax: 0.1 },
+  clocks: { driftMax: 0.1, reapIntervalMs: 900 },
 };
 
 export function issued(sid: Sid, command: StorageCommand): Observation {
@@ -98,6 +104,10 @@ export function applied(sid: Sid, lastZxid: Zxid, digest = lastZxid as bigint): 
   return status(sid, { lastZxid, digest });
 }
 
+export function settled(atMs: number): Observation {
+  return { kind: 'settled', atUs: atMs * 1_000, members: [], failures: [] };
+}
+
 export function sent(from: Sid, to: Sid, message: PeerMessage, run = 1): Observation {
   return { kind: 'sent', from, run, to, message };
 }
@@ -121,7 +131,7 @@ export function started(
 export function called(
   callId: number,
   op: Op,
-  where: { sid?: Sid; session?: SessionId; attachment?: number; linearizable?: boolean } = {},
+  where: Partial<Pick<CallView, 'sid' | 'session' | 'attachment' | 'linearizable' | 'guards' | 'identities'>> = {},
 ): Observation {
   return {
     kind: 'called',

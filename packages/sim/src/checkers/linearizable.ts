@@ -24,7 +24,7 @@ export class LinearizableChecker implements Checker {
 
 /** The call as its client knows it; nothing for calls about sessions that are no operations. */
 function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: CallRecord): HistoryCall | [] {
-  const { op, session, attachment, sid, callId, linearizable } = call;
+  const { op, session, attachment, sid, callId, linearizable, guards } = call;
   if (isSessionOp(op) || !isModelled(op)) return [];
   return {
     process: `call ${callId} (session 0x${session.toString(16)} at member ${sid})`,
@@ -36,6 +36,7 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
     invokedAt: calledAt,
     returnedAt: answer === undefined ? undefined : answeredAt,
     result: seenOf(answer?.result),
+    ...(guards === undefined ? {} : { guards }),
     ...(answer === undefined || isRepeated ? {} : { zxid: answer.zxid }),
   };
 }
@@ -43,7 +44,6 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
 function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
   switch (result?.kind) {
     case 'createOrSet':
-    case 'multi':
     case 'multiRead':
     case 'listChildren':
     case 'getSubtree':

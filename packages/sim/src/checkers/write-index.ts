@@ -1,10 +1,10 @@
 /**
- * Finds a client's write in the committed history: by the zxid of its answer, or by its value (every write of the
- * workload that carries data carries a value of its own). Shared by the checkers that look at whole histories.
+ * Finds a client's write in the committed history: by the zxid of its answer, or by its values (every write of the
+ * workload that carries data carries a value of its own, each part of a multi too). Shared by the checkers that look at whole histories.
  */
 import type { Txn } from '@quorate/core';
-import type { Zxid } from '@quorate/protocol';
-import { type CallRecord, fateOf, isWrite } from '../calls.ts';
+import { quotaNode, type Zxid } from '@quorate/protocol';
+import { type CallRecord, fateOf, isWrite, partsOf } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
 
 /** Bytes as a text that can be a key. */
@@ -23,11 +23,11 @@ export class WriteIndex {
       return txn === undefined ? [] : [{ zxid, txn }];
     });
     for (const { zxid, txn } of this.txns) {
-      const value = valueOf(txn);
-      if (value === undefined) continue;
-      const found = this.#byValue.get(value) ?? [];
-      found.push(zxid);
-      this.#byValue.set(value, found);
+      for (const value of valuesOf(txn)) {
+        const found = this.#byValue.get(value) ?? [];
+        found.push(zxid);
+        this.#byValue.set(value, found);
+      }
     }
   }
 
@@ -46,19 +46,22 @@ export class WriteIndex {
     if (!isWrite(record.call.op)) return undefined;
     const fate = fateOf(record.answer);
     if (record.answer !== undefined && (fate === 'done' || fate === 'refused')) return record.answer.zxid;
-    const value = valueOfCall(record);
+    const [value] = valuesOfCall(record);
     return value === undefined ? undefined : this.placesOf(value)[0];
   }
 }
 
-/** The value that a write carries; undefined when it carries none. */
-export function valueOfCall(record: CallRecord): string | undefined {
-  const { op } = record.call;
-  if (op.kind !== 'create' && op.kind !== 'setData') return undefined;
-  return op.data === undefined ? undefined : keyOf(op.data);
+/** The values that a write carries. */
+export function valuesOfCall({ call }: CallRecord): readonly string[] {
+  return isWrite(call.op) ? partsOf(call.op).flatMap(valueOf) : [];
 }
 
-function valueOf({ body }: Txn): string | undefined {
-  if (body.kind !== 'create' && body.kind !== 'setData') return undefined;
-  return body.data === undefined ? undefined : keyOf(body.data);
+function valuesOf({ body }: Txn): readonly string[] {
+  return body.kind === 'multi' ? body.parts.flatMap(valueOf) : [valueOf(body)].flat();
+}
+
+function valueOf(change: { readonly kind: string; readonly path?: unknown; readonly data?: unknown }): string | [] {
+  // What quotas say is written by more than one, and is no value of its own.
+  const isQuota = typeof change.path === 'string' && quotaNode(change.path) !== undefined;
+  return change.data instanceof Uint8Array && !isQuota ? keyOf(change.data) : [];
 }

@@ -9,7 +9,7 @@ import type { Ledger } from '../ledger.ts';
 import type { Random } from '../random.ts';
 import type { Schedule } from '../schedule.ts';
 import type { Front, Reply } from './front.ts';
-import { QUEUE, ROOT } from './workload.ts';
+import { QUEUE, ROOT } from './places.ts';
 
 /** Most paths that are read at each member. */
 const SWEEP_MAX = 15;
@@ -56,7 +56,9 @@ export class Probe {
     const created = new Set<string>();
     for (const zxid of ledger.committed) {
       const body = ledger.txn(zxid)?.body;
-      if (body?.kind === 'create') created.add(body.path);
+      for (const change of body?.kind === 'multi' ? body.parts : [body]) {
+        if (change?.kind === 'create') created.add(change.path);
+      }
     }
     for (const front of this.#fronts) {
       this.#ask(front, this.#create(`${QUEUE}/probe-`, true), false);

@@ -118,9 +118,9 @@ export class StreamClient implements Client {
   }
 
   #send({ front, attachment, session }: ReadyStream, draw: Draw, timeoutMs: number, write?: NumberedWrite): void {
-    const { op, linearizable } = draw;
+    const { op } = draw;
     const numbered = write === undefined ? undefined : session.writes.mark(write);
-    const view = { session: session.id, attachment, op, linearizable };
+    const view = { session: session.id, attachment, ...draw };
     this.#inFlight += 1;
     if (write !== undefined) write.isUnderWay = true;
     const isAnswered = this.#isQuiet ? () => {} : this.#holder.loseHeart(attachment);

@@ -6,7 +6,7 @@ import { NO_SESSION, type SessionId } from '@quorate/protocol';
 import { fateOf } from '../calls.ts';
 import { type Client, type ClientOptions, pickFront } from './client.ts';
 import type { Front, Reply } from './front.ts';
-import { Workload } from './workload.ts';
+import { type Draw, Workload } from './workload.ts';
 
 interface Session {
   readonly id: SessionId;
@@ -87,10 +87,11 @@ export class UnaryClient implements Client {
   }
 
   #call(front: Front): void {
-    const { op, linearizable } =
+    const draw: Draw =
       this.#options.random.chance(0.02) && this.#session !== undefined
-        ? { op: { kind: 'closeSession' } as const, linearizable: false }
+        ? { op: { kind: 'closeSession' }, linearizable: false }
         : this.#workload.next();
+    const { op } = draw;
     const timeoutMs = this.#deadlineMs();
     if (!this.#options.takes('op')) {
       this.#next();
@@ -99,11 +100,11 @@ export class UnaryClient implements Client {
     const session = this.#session?.id ?? NO_SESSION;
     const token = this.#session?.token;
     front.ask(
-      { session, attachment: 0, op, linearizable },
+      { session, attachment: 0, ...draw },
       timeoutMs,
       (callId, deadlineMs) => ({
         kind: 'call',
-        call: { callId, session, attachment: 0, token, op, linearizable, deadlineMs },
+        call: { callId, session, attachment: 0, token, ...draw, deadlineMs },
       }),
       (reply) => {
         this.#workload.learn(op, reply);

@@ -1,21 +1,40 @@
 /**
  * What clients do: writes and reads over a small set of znodes that everybody fights over, sequential znodes, ephemerals,
- * conditional changes with versions that may be old. Every write that carries data carries a value of its own, by
- * which it can be found in the history. All drawn from the seed.
+ * conditional changes with versions that may be old, guards; as the knobs say also what special-draws.ts draws. Every write that
+ * carries data carries a value of its own, by which it can be found in the history. All drawn from the seed.
  */
-import { type Op, TTL_MAX_MS, unreachable, type WriteOp } from '@quorate/protocol';
+import { type Guard, type Identity, type Op, type SingleWriteOp, TTL_MAX_MS, unreachable } from '@quorate/protocol';
+import { type ClientWrite, isWrite, partsOf } from '../calls.ts';
 import type { ClientKnobs } from '../knobs.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
-
-/** The parent of everything; also the queue of sequential znodes. */
-export const ROOT = '/w';
-export const QUEUE = '/w/q';
+import { Known } from './known.ts';
+import { QUEUE, ROOT } from './places.ts';
+import { drawBounded, drawIdentities, drawMulti, drawSecured, drawTimed, type Hand } from './special-draws.ts';
 
 export interface Draw {
   readonly op: Op;
   readonly linearizable: boolean;
+  readonly guards?: readonly Guard[];
+  readonly identities?: readonly Identity[];
 }
+
+/** How often each kind of plain call is made; the others are set by the knobs. */
+const PLAIN = {
+  create: 14,
+  sequential: 14,
+  child: 4,
+  setData: 18,
+  delete: 10,
+  deleteOwn: 8,
+  getData: 14,
+  exists: 6,
+  getChildren: 6,
+  sync: 6,
+  bad: 1,
+} as const;
+
+type Kind = keyof typeof PLAIN | 'multi' | 'timed' | 'secured' | 'bounded';
 
 /** One client's mind: what it knows of versions and names, and what it will do next. */
 export class Workload {
@@ -26,12 +45,16 @@ export class Workload {
   /** How often a read asks to be linearizable. */
   readonly #linearizableChance: number;
   readonly #valueBytesMax: number;
-  /** The last version seen of a path. */
-  readonly #versions = new Map<string, number>();
-  /** Znodes that this client has created in the queue. */
-  readonly #own: string[] = [];
+  readonly #known: Known;
+  readonly #weights: Readonly<Record<Kind, number>>;
+  readonly #identities: readonly Identity[] | undefined;
+  readonly #guardChance: number;
+  /** Whether some znodes that others fight over go by themselves. */
+  readonly #isTimed: boolean;
   #values = 0;
   #begun = 0;
+  #bounded = 0;
+  readonly #hand: Hand;
 
   constructor(
     random: Random,
@@ -42,47 +65,52 @@ export class Workload {
     this.#hasSession = options.hasSession;
     this.#valueBytesMax = options.knobs.valueBytesMax;
     this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
+    const { multis, guards, timed, acls, quotas } = options.knobs;
+    this.#known = new Known(random);
+    this.#weights = { ...PLAIN, multi: multis, timed, secured: acls, bounded: quotas };
+    this.#identities = acls > 0 ? drawIdentities(random.fork('identities')) : undefined;
+    this.#guardChance = guards;
+    this.#isTimed = timed > 0;
     this.#paths = Array.from({ length: options.knobs.contended }, (_, index) => `${ROOT}/c${index}`);
+    this.#hand = {
+      random,
+      hasSession: options.hasSession,
+      value: () => this.#value(),
+      version: (path) => this.#known.version(path),
+      plainWrite: () => this.#plainWrite(),
+      otherWrite: () => this.#otherWrite(),
+      contendedPath: () => random.pick(this.#paths),
+    };
   }
 
   /** The next call. The first ones make the parents, which others may have made already. */
   next(): Draw {
     this.#begun += 1;
-    if (this.#begun === 1) return { op: this.#create(ROOT, false, false), linearizable: false };
-    if (this.#begun === 2) return { op: this.#create(QUEUE, false, false), linearizable: false };
-    return { op: this.#draw(), linearizable: this.#random.chance(this.#linearizableChance) };
+    if (this.#begun === 1) return { op: this.#parent(ROOT), linearizable: false };
+    if (this.#begun === 2) return { op: this.#parent(QUEUE), linearizable: false };
+    const op = this.#draw();
+    const guard = isWrite(op) && this.#random.chance(this.#guardChance) ? this.#guard(op) : undefined;
+    return {
+      op,
+      linearizable: this.#random.chance(this.#linearizableChance),
+      ...(this.#identities && { identities: this.#identities }),
+      ...(guard && { guards: [guard] }),
+    };
   }
 
   /** Takes what an answer teaches. */
   learn(op: Op, reply: Reply): void {
-    if (reply.kind !== 'answer') return;
-    const { result } = reply.answer;
-    if (result.kind === 'error' || !('stat' in result)) return;
-    const path = result.kind === 'create' ? result.path : 'path' in op ? op.path : '';
-    this.#versions.set(path, result.stat.version);
-    if (result.kind === 'create' && path.startsWith(`${QUEUE}/`)) this.#own.push(path);
-    if (result.kind === 'getChildren' && path === QUEUE) {
-      const name = result.children[this.#random.between(0, Math.max(0, result.children.length - 1))];
-      if (name !== undefined) this.#own.push(`${QUEUE}/${name}`);
-    }
+    this.#known.learn(op, reply);
   }
 
   #draw(): Op {
     const random = this.#random;
-    const kind = random.weighted({
-      create: 14,
-      sequential: 14,
-      child: 4,
-      setData: 18,
-      delete: 10,
-      deleteOwn: 8,
-      getData: 14,
-      exists: 6,
-      getChildren: 6,
-      sync: 6,
-      bad: 1,
-    });
-    const path = random.pick(this.#paths);
+    return this.#drawKind(random.weighted(this.#weights), random.pick(this.#paths));
+  }
+
+  /** `path`: one that others fight over too. */
+  #drawKind(kind: Kind, path: string): Op {
+    const random = this.#random;
     switch (kind) {
       case 'create':
         return this.#create(path, random.chance(0.3), false);
@@ -95,17 +123,29 @@ export class Workload {
           kind: 'setData',
           path: this.#anyPath(path),
           data: this.#value(),
-          expectedVersion: this.#version(path),
+          expectedVersion: this.#known.version(path),
         };
       case 'delete':
-        return { kind: 'delete', path: random.chance(0.2) ? `${path}/x` : path, expectedVersion: this.#version(path) };
+        return {
+          kind: 'delete',
+          path: random.chance(0.2) ? `${path}/x` : path,
+          expectedVersion: this.#known.version(path),
+        };
       case 'deleteOwn':
-        return { kind: 'delete', path: this.#own.shift() ?? path, expectedVersion: undefined };
+        return { kind: 'delete', path: this.#known.takeOwn() ?? path, expectedVersion: undefined };
       case 'getData':
       case 'exists':
         return { kind, path: this.#anyPath(path) };
       case 'getChildren':
         return { kind, path: random.pick([ROOT, QUEUE, path]) };
+      case 'multi':
+        return drawMulti(this.#hand);
+      case 'timed':
+        return drawTimed(this.#hand);
+      case 'secured':
+        return drawSecured(this.#hand);
+      case 'bounded':
+        return drawBounded(this.#hand, this.#bounded++);
       case 'sync':
         return { kind, path };
       case 'bad':
@@ -115,24 +155,48 @@ export class Workload {
     }
   }
 
-  #create(path: string, isEphemeral: boolean, sequential: boolean): WriteOp {
+  /** Parents of everything go by nothing but a delete, which nobody wants. */
+  #parent(path: string): SingleWriteOp {
+    return { kind: 'create', path, data: this.#value(), mode: 'persistent', sequential: false };
+  }
+
+  #plainWrite(): SingleWriteOp {
+    const random = this.#random;
+    const path = random.pick(this.#paths);
+    const kind = random.weighted({ create: 3, setData: 5, delete: 2 });
+    const expectedVersion = this.#known.version(path);
+    if (kind === 'create') return this.#create(path, random.chance(0.3), false);
+    return kind === 'delete' ? { kind, path, expectedVersion } : { kind, path, data: this.#value(), expectedVersion };
+  }
+
+  #otherWrite(): SingleWriteOp {
+    const { timed, secured, bounded } = this.#weights;
+    if (timed + secured + bounded === 0) return this.#plainWrite();
+    const kind = this.#random.weighted({ timed, secured, bounded });
+    const op = this.#drawKind(kind, '');
+    return op.kind === 'create' || op.kind === 'setData' || op.kind === 'delete' ? op : this.#plainWrite();
+  }
+
+  /** Of the znode itself, of what it stands under, or of any other. */
+  #guard(op: ClientWrite): Guard | undefined {
+    const path = this.#random.pick([...partsOf(op).map((part) => part.path), this.#random.pick(this.#paths), QUEUE]);
+    return this.#known.guard(path);
+  }
+
+  #create(path: string, isEphemeral: boolean, sequential: boolean): SingleWriteOp {
     const data = this.#random.chance(0.05) ? undefined : this.#value();
     if (isEphemeral && this.#hasSession) return { kind: 'create', path, data, mode: 'ephemeral', sequential };
-    // A TTL that no run lives to see: that the ensemble deletes a znode by itself is not in what clients are checked against.
-    if (this.#values % 5 === 0) return { kind: 'create', path, data, mode: 'ttl', ttlMs: TTL_MAX_MS, sequential };
+    if (this.#values % 5 === 0) {
+      // A TTL that no run lives to see, or one that ends while the others write.
+      const ttlMs = this.#isTimed && this.#random.chance(0.5) ? this.#random.skewed(20, 3_000) : TTL_MAX_MS;
+      return { kind: 'create', path, data, mode: 'ttl', ttlMs, sequential };
+    }
     return { kind: 'create', path, data, mode: 'persistent', sequential };
   }
 
   #anyPath(path: string): string {
-    const own = this.#own[0];
+    const own = this.#known.oldestOwn;
     return own !== undefined && this.#random.chance(0.2) ? own : path;
-  }
-
-  /** Half of the time no version, else the one seen last, seldom a wrong one. */
-  #version(path: string): number | undefined {
-    const seen = this.#versions.get(path);
-    if (seen === undefined || this.#random.chance(0.5)) return undefined;
-    return this.#random.chance(0.1) ? seen + 1 : seen;
   }
 
   #value(): Uint8Array {

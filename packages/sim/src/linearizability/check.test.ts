@@ -1,3 +1,4 @@
+import type { ErrorCode, MultiPart } from '@quorate/protocol';
 import { describe, expect, test } from 'vitest';
 import { checkLinearizable } from './check.ts';
 import {
@@ -15,13 +16,50 @@ import {
   sync,
   synced,
 } from './history.fixture.ts';
-import type { History } from './history.ts';
+import type { History, HistoryCall, SeenPart, SeenResult } from './history.ts';
+
+type Op = HistoryCall['op'];
 
 const made1 = call(create('/a', 'x'), [1, 2], made('/a'));
 const own = { session: 7n, stream: 's7', process: 's7' };
 const kind = (history: History): string => checkLinearizable(history).kind;
 
+const changed1: SeenPart = { kind: 'setData', stat: { version: 1 } };
+const removed1: SeenPart = { kind: 'delete' };
+const madeA: SeenPart = { kind: 'create', path: '/a' };
+const multi = (...parts: Op[]): Op => ({ kind: 'multi', parts: parts as MultiPart[] });
+const both = (...results: SeenPart[]): SeenResult => ({ kind: 'multi', results });
+const brief = (path: string): Op => ({ ...create(path, 'x'), mode: 'ttl', ttlMs: 5 }) as Op;
+const failedIn = (part: number, code: ErrorCode): HistoryCall['result'] => {
+  return { kind: 'error', code, path: undefined, message: '', part };
+};
+
 const GOOD: readonly (readonly [string, History])[] = [
+  [
+    'a multi does all that it does to a znode at one moment',
+    [
+      made1,
+      call(multi(set('/a', 'y'), remove('/a', 1), create('/a', 'z')), [3, 4], both(changed1, removed1, madeA)),
+      call(get('/a'), [5, 6], shown('z', 0)),
+    ],
+  ],
+  [
+    'a multi of unknown outcome may have happened',
+    [made1, call(multi(set('/a', 'y'), create('/b', 'y')), [3]), call(get('/b'), [5, 6], shown('y', 0))],
+  ],
+  [
+    'a znode with a TTL may be gone at any time',
+    [call(brief('/a'), [1, 2], made('/a')), call(get('/a'), [3, 4], 'NO_NODE'), call(brief('/a'), [5, 6], made('/a'))],
+  ],
+  ['who may not read a znode learns that it is there', [made1, call(get('/a'), [3, 4], 'NO_AUTH')]],
+  [
+    'what a part would have found after those before it is no fact about the time before',
+    [
+      made1,
+      call(multi(remove('/a'), set('/a', 'y')), [3, 4], undefined, { result: failedIn(1, 'NO_NODE') }),
+      call(get('/a'), [5, 6], shown('x', 0)),
+    ],
+  ],
   ['a read after a write shows it', [made1, call(get('/a'), [3, 4], shown('x', 0))]],
   [
     'a read during a write may show either',
@@ -105,6 +143,45 @@ const GOOD: readonly (readonly [string, History])[] = [
 ];
 
 const BAD: readonly (readonly [string, History, string])[] = [
+  [
+    'a multi of which one znode shows nothing',
+    [
+      made1,
+      call(multi(set('/a', 'y'), create('/b', 'y')), [3, 4], both(changed1, { kind: 'create', path: '/b' })),
+      call(get('/b'), [5, 6], 'NO_NODE'),
+    ],
+    '/b: after version 0, none of these can come next',
+  ],
+  [
+    'a multi of which a znode shows the middle',
+    [
+      made1,
+      call(multi(set('/a', 'y'), set('/a', 'z')), [3, 9], both(changed1, { kind: 'setData', stat: { version: 2 } })),
+      call(get('/a'), [4, 8], shown('y', 1)),
+    ],
+    '/a: after',
+  ],
+  [
+    'a check that held for a znode that was not there',
+    [call(multi({ kind: 'check', path: '/a', expectedVersion: 0 } as unknown as Op), [1, 2], both({ kind: 'check' }))],
+    '/a: after no znode',
+  ],
+  [
+    'a guarded write that was done without its guard',
+    [made1, call(set('/a', 'y'), [3, 4], changed(1), { guards: [{ path: '/g' }] })],
+    '/g: after no znode',
+  ],
+  ['a znode without a TTL that is gone by itself', [made1, call(get('/a'), [3, 4], 'NO_NODE')], '/a: after version 0'],
+  ['a znode that may not be read and is not there', [call(get('/a'), [1, 2], 'NO_AUTH')], '/a: after no znode'],
+  [
+    'a part that was refused for what was not so',
+    [
+      made1,
+      call(multi(set('/b', 'y')), [3, 4], undefined, { result: failedIn(0, 'NO_NODE') }),
+      call(multi(create('/a', 'z')), [5, 6], undefined, { result: failedIn(0, 'NO_NODE') }),
+    ],
+    '/: after',
+  ],
   [
     'a read that misses an acknowledged write',
     [made1, call(set('/a', 'y'), [3, 4], changed(1)), call(get('/a'), [5, 6], shown('x'))],

@@ -6,21 +6,27 @@ import {
   type CreateOrSetOp,
   ERRORS,
   type ListingOp,
-  type MultiOp,
   type MultiReadOp,
   type Op,
   type OpFailure,
   type Stat,
 } from '@quorate/protocol';
-import { fateOfResult } from '../calls.ts';
+import { fateOfResult, partsText } from '../calls.ts';
 
 /** Parts of a Stat that are compared when they are known. */
 export type SeenStat = Partial<Pick<Stat, 'version' | 'ephemeralOwner'>>;
+
+/** The result of one part of a multi, or of a write that is none. */
+export type SeenPart =
+  | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
+  | { readonly kind: 'setData'; readonly stat?: SeenStat }
+  | { readonly kind: 'delete' | 'check' | 'setAcl' };
 
 /** A successful result, as far as the client has it: what is absent is not checked. */
 export type SeenResult =
   | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
   | { readonly kind: 'setData' | 'exists' | 'getChildren'; readonly stat?: SeenStat }
+  | { readonly kind: 'multi'; readonly results: readonly SeenPart[] }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat }
   | {
       readonly kind:
@@ -33,8 +39,8 @@ export type SeenResult =
         | 'getAcl';
     };
 
-/** What is of several znodes, or of what is not looked at yet: it must not be in a history, for the checker would not see what it does. */
-export type UnmodelledOp = MultiOp | MultiReadOp | ListingOp | CreateOrSetOp;
+/** What is not looked at: it must not be in a history, for the checker would not see what it does. */
+export type UnmodelledOp = MultiReadOp | ListingOp | CreateOrSetOp;
 
 /** One call of one client. */
 export interface HistoryCall {
@@ -48,6 +54,8 @@ export interface HistoryCall {
    */
   readonly stream: string | undefined;
   readonly op: Exclude<Op, UnmodelledOp>;
+  /** Znodes that had to be there for the write to be done. */
+  readonly guards?: readonly { readonly path: string }[];
   /** A read that asked to be linearizable. Writes and syncs always are. */
   readonly linearizable: boolean;
   /** When the call was made and when its result came, by one clock, in any unit that tells all moments apart. */
@@ -61,7 +69,15 @@ export interface HistoryCall {
 }
 
 export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
-  return !('parts' in op) && op.kind !== 'listChildren' && op.kind !== 'getSubtree' && op.kind !== 'createOrSet';
+  switch (op.kind) {
+    case 'multiRead':
+    case 'listChildren':
+    case 'getSubtree':
+    case 'createOrSet':
+      return false;
+    default:
+      return true;
+  }
 }
 
 /** All calls of all clients, in any order. */
@@ -75,7 +91,7 @@ export function fateOfCall({ result, returnedAt }: HistoryCall): ReturnType<type
 /** A call in words, for messages. */
 export function describeHistoryCall(call: HistoryCall): string {
   const { process, op, invokedAt, returnedAt, result } = call;
-  const path = 'path' in op ? ` ${op.path}` : '';
+  const path = 'path' in op ? ` ${op.path}` : op.kind === 'multi' ? ` ${partsText(op)}` : '';
   const expected = 'expectedVersion' in op && op.expectedVersion !== undefined ? ` if ${op.expectedVersion}` : '';
   const data = 'data' in op ? ` ${textOf(op.data)}` : '';
   return `${process}: ${op.kind}${path}${expected}${data} [${invokedAt}..${returnedAt ?? ''}] -> ${outcomeOf(result)}`;

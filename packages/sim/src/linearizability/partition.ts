@@ -1,11 +1,13 @@
 /**
  * Splits a history by path. A call concerns its own znode, and a create also the parent. Each path then has a history of
  * its own with the same intervals. If the whole history is linearizable, so is each part; the reverse does not hold for
- * results that need two znodes at one moment (NOT_EMPTY, lists of children). A transaction over several paths could not be
- * split: its paths would have to share one part.
+ * results that need two znodes at one moment (NOT_EMPTY, lists of children). So it is for a multi: each of its znodes sees it at
+ * a moment of its own within its interval; that they are one moment is not looked at here.
  */
-import { isReadKind } from '@quorate/protocol';
-import { fateOfCall, type History, type HistoryCall } from './history.ts';
+import { isReadKind, quotaNode } from '@quorate/protocol';
+import { type ClientWrite, isWrite } from '../calls.ts';
+import { creation, effectsOf, parentOf, SEQUENCE_DIGITS, seenParts, sightOfRefusal } from './effects.ts';
+import { fateOfCall, type History, type HistoryCall, type SeenPart } from './history.ts';
 import type { Timed } from './search.ts';
 import type { Sight, ZnodeOp, ZnodeState } from './znode-model.ts';
 
@@ -21,9 +23,10 @@ export interface Part {
   readonly operations: readonly Timed<PartOp>[];
 }
 
-const SEQUENCE_DIGITS = 10;
+/** Znodes that every tree begins with. */
+const BUILT_IN: ReadonlySet<string> = new Set(['/', '/zookeeper', '/zookeeper/quota', '/zookeeper/config']);
 
-/** Splits the history. Every path is absent at its beginning, but for the root. */
+/** Splits the history. Every other path is absent at its beginning. */
 export function partition(history: History): readonly Part[] {
   return new Partition(history).parts();
 }
@@ -34,14 +37,18 @@ class Partition {
   readonly #parts = new Map<string, Timed<PartOp>[]>();
   /** Data that some result that is checked has shown, numbered from 1; 0 stands for all others. */
   readonly #values = new Map<string, number>();
-  /** Parents of sequential znodes whose number is known. */
-  readonly #counting = new Set<string>();
+  readonly #known = {
+    counting: new Set<string>(),
+    valueOf: (data: Uint8Array | undefined): number => this.#values.get(dataKey(data)) ?? 0,
+  };
   /** When each session was alive for sure, and the call that closed it. */
   readonly #aliveAt = new Map<bigint, number>();
   readonly #closing = new Map<bigint, HistoryCall>();
   /** Sessions that may have had an ephemeral at a path. */
   readonly #owners = new Map<string, Map<bigint, number>>();
   readonly #created = new Set<string>();
+  /** Creates of znodes that the ensemble may delete by itself. */
+  readonly #timed: [path: string, from: number][] = [];
 
   constructor(history: History) {
     this.#history = history;
@@ -53,9 +60,10 @@ class Partition {
     for (const call of this.#history) this.#take(call);
     this.#takeUnnumbered();
     this.#takeEnds();
+    this.#takeReaps();
     return [...this.#parts].map(([path, operations]) => ({
       path,
-      initial: path === '/' ? { version: 0, value: 0, owner: 0n, creates: undefined } : 'absent',
+      initial: BUILT_IN.has(path) ? { version: 0, value: 0, owner: 0n, isTimed: false, creates: undefined } : 'absent',
       operations,
     }));
   }
@@ -69,29 +77,27 @@ class Partition {
       const key = dataKey(result.data);
       if (!this.#values.has(key)) this.#values.set(key, this.#values.size + 1);
     }
-    if (op.kind === 'create' && result?.kind === 'create' && fate === 'done') {
-      this.#created.add(result.path);
-      if (op.sequential) this.#counting.add(parentOf(op.path));
-    }
-    const isOrdered = op.kind === 'create' || op.kind === 'setData' || op.kind === 'delete';
-    if (session !== 0n && isOrdered && (fate === 'done' || fate === 'refused')) {
-      this.#aliveAt.set(session, Math.max(invokedAt, this.#aliveAt.get(session) ?? invokedAt));
+    if (isWriteCall(call)) {
+      if (fate === 'done') for (const [part, partResult] of seenParts(call)) this.#surveyPart(part, partResult);
+      if (session !== 0n && (fate === 'done' || fate === 'refused')) {
+        this.#aliveAt.set(session, Math.max(invokedAt, this.#aliveAt.get(session) ?? invokedAt));
+      }
     }
     if (op.kind === 'closeSession' && fate === 'done') this.#closing.set(session, call);
+  }
+
+  #surveyPart(part: ReturnType<typeof seenParts>[number][0], result: SeenPart | undefined): void {
+    if (part.kind !== 'create' || result?.kind !== 'create') return;
+    this.#created.add(result.path);
+    if (part.sequential) this.#known.counting.add(parentOf(part.path));
   }
 
   #take(call: HistoryCall): void {
     const fate = fateOfCall(call);
     const { op } = call;
     if (fate === 'not-done') return;
+    if (isWriteCall(call)) return this.#takeWrite(call);
     switch (op.kind) {
-      case 'create':
-        this.#takeCreate(call, op, fate);
-        break;
-      case 'setData':
-      case 'delete':
-        this.#takeChange(call, op, fate);
-        break;
       case 'exists':
       case 'getData':
       case 'getChildren': {
@@ -100,73 +106,58 @@ class Partition {
         this.#add(op.path, call, { kind: 'see', sight: this.#sightOf(call) }, from);
         break;
       }
-      case 'getEphemerals':
-      case 'getAllChildrenNumber':
-      case 'setAcl':
-      case 'getAcl':
-      case 'sync':
-      case 'closeSession':
+      default:
         break;
     }
   }
 
-  #takeCreate(call: HistoryCall, op: Extract<HistoryCall['op'], { kind: 'create' }>, fate: string): void {
-    const { result, session } = call;
-    const parent = parentOf(op.path);
-    const owner = op.mode === 'ephemeral' ? session : 0n;
-    if (fate === 'refused' && result?.kind === 'error') {
-      if (result.code === 'NO_NODE') this.#see(parent, call, { exists: false });
-      else if (result.code === 'NODE_EXISTS' && !op.sequential) this.#see(op.path, call, { exists: true });
-      else if (result.code === 'NO_CHILDREN_FOR_EPHEMERALS')
-        this.#see(parent, call, { exists: true, isEphemeral: true });
+  #takeWrite(call: HistoryCall & WriteCall): void {
+    if (fateOfCall(call) === 'refused') {
+      const shown = sightOfRefusal(call);
+      if (shown !== undefined) this.#add(shown[0], call, { kind: 'see', sight: shown[1] });
       return;
     }
-    const path = result?.kind === 'create' ? result.path : op.sequential ? undefined : op.path;
-    if (this.#counting.has(parent)) {
-      const number = op.sequential && path !== undefined ? Number(path.slice(-SEQUENCE_DIGITS)) : undefined;
-      this.#add(parent, call, { kind: 'child', number });
-    } else if (fate === 'done') this.#see(parent, call, { exists: true });
-    if (path !== undefined) this.#addCreate(path, call, owner);
+    const isUnknown = fateOfCall(call) === 'unknown';
+    for (const [path, ops] of effectsOf(call, this.#known)) {
+      if (isUnknown && ops.every(({ kind }) => kind === 'see')) continue;
+      const [only] = ops;
+      this.#add(path, call, ops.length === 1 && only !== undefined ? only : { kind: 'all', ops });
+      for (const op of ops) this.#noteCreate(path, call, op);
+    }
   }
 
-  #addCreate(path: string, call: HistoryCall, owner: bigint): void {
-    const value = this.#valueOf('data' in call.op ? call.op.data : undefined);
-    this.#add(path, call, { kind: 'create', value, owner, countsChildren: this.#counting.has(path) });
-    if (owner === 0n) return;
+  /** Who may have had an ephemeral there, and since when one may have been there that goes by itself. */
+  #noteCreate(path: string, { invokedAt }: HistoryCall, op: ZnodeOp): void {
+    if (op.kind !== 'create') return;
+    if (op.isTimed) this.#timed.push([path, invokedAt]);
+    if (op.owner === 0n) return;
     const owners = this.#owners.get(path) ?? new Map<bigint, number>();
-    owners.set(owner, Math.min(call.invokedAt, owners.get(owner) ?? call.invokedAt));
+    owners.set(op.owner, Math.min(invokedAt, owners.get(op.owner) ?? invokedAt));
     this.#owners.set(path, owners);
-  }
-
-  #takeChange(call: HistoryCall, op: Extract<HistoryCall['op'], { kind: 'setData' | 'delete' }>, fate: string): void {
-    const { result } = call;
-    const expected = op.expectedVersion;
-    if (fate === 'refused' && result?.kind === 'error') {
-      if (result.code === 'NO_NODE') this.#see(op.path, call, { exists: false });
-      else if (result.code === 'BAD_VERSION' && expected !== undefined)
-        this.#see(op.path, call, { exists: true, versionNot: expected });
-      else if (result.code === 'NOT_EMPTY')
-        this.#see(op.path, call, expected === undefined ? { exists: true } : { exists: true, version: expected });
-      return;
-    }
-    if (op.kind === 'delete') this.#add(op.path, call, { kind: 'remove', expected });
-    else {
-      const version = result?.kind === 'setData' ? result.stat?.version : undefined;
-      this.#add(op.path, call, { kind: 'set', value: this.#valueOf(op.data), expected, version });
-    }
   }
 
   /** A sequential create without a result may have made any znode of its prefix that nobody else has made. */
   #takeUnnumbered(): void {
     const orphans = [...this.#parts.keys()].filter((path) => !this.#created.has(path));
     for (const call of this.#history) {
-      const { op } = call;
-      if (op.kind !== 'create' || !op.sequential || fateOfCall(call) !== 'unknown') continue;
-      for (const path of orphans) {
-        const digits = path.slice(op.path.length);
-        if (!path.startsWith(op.path) || digits.length !== SEQUENCE_DIGITS || !/^\d+$/.test(digits)) continue;
-        this.#addCreate(path, call, op.mode === 'ephemeral' ? call.session : 0n);
+      if (!isWriteCall(call) || fateOfCall(call) !== 'unknown') continue;
+      for (const [part] of seenParts(call)) {
+        if (part.kind !== 'create' || !part.sequential) continue;
+        for (const path of orphans) {
+          const digits = path.slice(part.path.length);
+          if (!path.startsWith(part.path) || digits.length !== SEQUENCE_DIGITS || !/^\d+$/.test(digits)) continue;
+          const op = creation(path, part, call.session, this.#known);
+          this.#add(path, call, op);
+          this.#noteCreate(path, call, op);
+        }
       }
+    }
+  }
+
+  /** Whatever has a time may be deleted by the ensemble at any time after its create. */
+  #takeReaps(): void {
+    for (const [path, from] of this.#timed) {
+      this.#push(path, { op: { znode: { kind: 'reap' }, call: undefined }, from, to: Infinity });
     }
   }
 
@@ -185,10 +176,6 @@ class Partition {
     }
   }
 
-  #see(path: string, call: HistoryCall, sight: Sight): void {
-    this.#add(path, call, { kind: 'see', sight });
-  }
-
   #add(path: string, call: HistoryCall, znode: ZnodeOp, from = call.invokedAt): void {
     const to = fateOfCall(call) === 'unknown' ? Infinity : (call.returnedAt ?? Infinity);
     this.#push(path, { op: { znode, call }, from, to });
@@ -200,19 +187,15 @@ class Partition {
     else part.push(timed);
   }
 
-  #sightOf({ result }: HistoryCall): Sight {
-    if (result === undefined || result.kind === 'error') return { exists: false };
+  #sightOf({ op, result }: HistoryCall): Sight {
+    if (result === undefined || result.kind === 'error') return { exists: result?.code === 'NO_AUTH' };
     const stat = 'stat' in result ? result.stat : undefined;
     return {
       exists: true,
       ...(stat?.version === undefined ? {} : { version: stat.version }),
       ...(stat?.ephemeralOwner === undefined ? {} : { owner: stat.ephemeralOwner }),
-      ...(result.kind === 'getData' ? { value: this.#valueOf(result.data) } : {}),
+      ...(result.kind === 'getData' && !isKeptByEnsemble(op) ? { value: this.#known.valueOf(result.data) } : {}),
     };
-  }
-
-  #valueOf(data: Uint8Array | undefined): number {
-    return this.#values.get(dataKey(data)) ?? 0;
   }
 }
 
@@ -244,9 +227,15 @@ function floorsOf(history: History): ReadonlyMap<HistoryCall, number> {
   return floors;
 }
 
-function parentOf(path: string): string {
-  const slash = path.lastIndexOf('/');
-  return slash <= 0 ? '/' : path.slice(0, slash);
+/** What a quota holds is written down by nobody's call. */
+function isKeptByEnsemble(op: HistoryCall['op']): boolean {
+  return 'path' in op && quotaNode(op.path)?.kind === 'stats';
+}
+
+type WriteCall = { readonly op: ClientWrite };
+
+function isWriteCall(call: HistoryCall): call is HistoryCall & WriteCall {
+  return isWrite(call.op);
 }
 
 function dataKey(data: Uint8Array | undefined): string {

@@ -22,20 +22,26 @@ function bruteForce<S, O>(model: Model<S, O>, left: readonly Timed<O>[], state: 
 
 const small = fc.integer({ min: 0, max: 2 });
 const maybe = fc.option(small, { nil: undefined });
-const op: fc.Arbitrary<ZnodeOp> = fc.oneof(
+const single: fc.Arbitrary<ZnodeOp> = fc.oneof(
   fc.record({
     kind: fc.constant('create' as const),
     value: small,
     owner: fc.constantFrom(0n, 5n),
+    isTimed: fc.boolean(),
     countsChildren: fc.constant(true),
   }),
   fc.record({ kind: fc.constant('set' as const), value: small, expected: maybe, version: maybe }),
   fc.record({ kind: fc.constant('remove' as const), expected: maybe }),
   fc.record({ kind: fc.constant('end' as const), session: fc.constant(5n) }),
+  fc.constant<ZnodeOp>({ kind: 'reap' }),
   fc.record({ kind: fc.constant('child' as const), number: maybe }),
   small.map((value): ZnodeOp => ({ kind: 'see', sight: { exists: true, value } })),
   fc.constant<ZnodeOp>({ kind: 'see', sight: { exists: false } }),
   small.map((versionNot): ZnodeOp => ({ kind: 'see', sight: { exists: true, versionNot } })),
+);
+const op: fc.Arbitrary<ZnodeOp> = fc.oneof(
+  { weight: 5, arbitrary: single },
+  { weight: 1, arbitrary: fc.array(single, { maxLength: 3 }).map((ops): ZnodeOp => ({ kind: 'all', ops })) },
 );
 const timed: fc.Arbitrary<Timed<ZnodeOp>> = fc
   .record({
@@ -48,6 +54,7 @@ const initial: fc.Arbitrary<ZnodeState> = fc.constantFrom<ZnodeState>('absent', 
   version: 0,
   value: 0,
   owner: 0n,
+  isTimed: false,
   creates: 0,
 });
 

@@ -11,6 +11,8 @@ export interface Znode {
   readonly value: number;
   /** Session; 0n for a persistent one. */
   readonly owner: bigint;
+  /** A container or one with a TTL: the ensemble may delete it by itself. */
+  readonly isTimed: boolean;
   /** Children ever created; undefined when nothing depends on it. */
   readonly creates: number | undefined;
 }
@@ -30,7 +32,13 @@ export interface Sight {
 }
 
 export type ZnodeOp =
-  | { readonly kind: 'create'; readonly value: number; readonly owner: bigint; readonly countsChildren: boolean }
+  | {
+      readonly kind: 'create';
+      readonly value: number;
+      readonly owner: bigint;
+      readonly isTimed: boolean;
+      readonly countsChildren: boolean;
+    }
   | {
       readonly kind: 'set';
       readonly value: number;
@@ -41,17 +49,24 @@ export type ZnodeOp =
   | { readonly kind: 'remove'; readonly expected: number | undefined }
   /** A session ends: its ephemeral goes. */
   | { readonly kind: 'end'; readonly session: bigint }
+  /** Its time is over. */
+  | { readonly kind: 'reap' }
   /** A child is created; `number`: what the counter gave it, when it is known. */
   | { readonly kind: 'child'; readonly number: number | undefined }
   /** Changes nothing. */
-  | { readonly kind: 'see'; readonly sight: Sight };
+  | { readonly kind: 'see'; readonly sight: Sight }
+  /** What a multi does here, all at one moment. */
+  | { readonly kind: 'all'; readonly ops: readonly ZnodeOp[] };
 
 function apply(state: ZnodeState, op: ZnodeOp): ZnodeState | undefined {
+  if (op.kind === 'all') return applyAll(state, op.ops);
   if (op.kind === 'see') return fits(state, op.sight) ? state : undefined;
   if (op.kind === 'end') return state !== 'absent' && state.owner === op.session ? 'absent' : state;
+  if (op.kind === 'reap') return state !== 'absent' && state.isTimed ? 'absent' : state;
   if (op.kind === 'create') {
+    const { value, owner, isTimed, countsChildren } = op;
     if (state !== 'absent') return undefined;
-    return { version: 0, value: op.value, owner: op.owner, creates: op.countsChildren ? 0 : undefined };
+    return { version: 0, value, owner, isTimed, creates: countsChildren ? 0 : undefined };
   }
   if (state === 'absent') return undefined;
   if (op.kind === 'child') {
@@ -65,6 +80,16 @@ function apply(state: ZnodeState, op: ZnodeOp): ZnodeState | undefined {
   const version = state.version + 1;
   if (op.version !== undefined && op.version !== version) return undefined;
   return { ...state, version, value: op.value };
+}
+
+function applyAll(state: ZnodeState, ops: readonly ZnodeOp[]): ZnodeState | undefined {
+  let at: ZnodeState = state;
+  for (const op of ops) {
+    const after = apply(at, op);
+    if (after === undefined) return undefined;
+    at = after;
+  }
+  return at;
 }
 
 function fits(state: ZnodeState, sight: Sight): boolean {
@@ -81,8 +106,12 @@ function fits(state: ZnodeState, sight: Sight): boolean {
 
 function keyOf(state: ZnodeState): string {
   if (state === 'absent') return state;
-  const { version, value, owner, creates } = state;
-  return `${version} ${value} ${owner} ${creates ?? ''}`;
+  const { version, value, owner, isTimed, creates } = state;
+  return `${version} ${value} ${owner}${isTimed ? 't' : ''} ${creates ?? ''}`;
+}
+
+function signatureOf(op: ZnodeOp): string {
+  return op.kind === 'all' ? op.ops.map(signatureOf).join('; ') : Object.values(op).map(String).join(' ');
 }
 
 /** The model of one znode. `initial`: what it is before the first call. */
@@ -91,8 +120,8 @@ export function znodeModel(initial: ZnodeState): Model<ZnodeState, ZnodeOp> {
     initial,
     apply,
     keyOf,
-    isPure: ({ kind }) => kind === 'see',
-    signatureOf: (op) => Object.values(op).map(String).join(' '),
+    isPure: (op) => op.kind === 'see' || (op.kind === 'all' && op.ops.every(({ kind }) => kind === 'see')),
+    signatureOf,
   };
 }
 

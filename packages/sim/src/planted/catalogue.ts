@@ -17,6 +17,15 @@ import {
   touchLost,
 } from './client-faults.ts';
 import {
+  adminIgnored,
+  containerAstray,
+  guardIgnored,
+  multiHalved,
+  partUnguarded,
+  readUnguarded,
+  ttlAstray,
+} from './data-model-faults.ts';
+import {
   ackBeforeFlush,
   checkpointAhead,
   checkpointTorn,
@@ -110,6 +119,13 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   divergenceIgnored,
   numberLost,
   resultForgotten,
+  multiHalved,
+  guardIgnored,
+  readUnguarded,
+  partUnguarded,
+  adminIgnored,
+  containerAstray,
+  ttlAstray,
 ];
 
 /** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */
@@ -126,6 +142,8 @@ export const RARE_FAULTS: ReadonlySet<PlantedFault> = new Set([
   tornTailAccepted,
   seenIgnored,
   wallClock,
+  partUnguarded,
+  containerAstray,
 ]);
 
 /** The fault of that name, harmless or not, or undefined. */

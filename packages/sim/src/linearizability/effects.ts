@@ -1,0 +1,150 @@
+/**
+ * What a write says about single znodes: what it does to each when it was done or may have been, and what its refusal shows. A
+ * multi does all at one moment, so what it does to one znode is one step of that znode, however many of its parts concern it.
+ */
+import type { CheckOp, MultiPart, SetAclOp, SingleWriteOp } from '@quorate/protocol';
+import { partsOf } from '../calls.ts';
+import { fateOfCall, type HistoryCall, type SeenPart } from './history.ts';
+import type { Sight, ZnodeOp } from './znode-model.ts';
+
+/** What must be known of the whole history. */
+export interface Known {
+  /** Parents of sequential znodes whose number is known: their creates are counted. */
+  readonly counting: ReadonlySet<string>;
+  /** The number that stands for the data. */
+  readonly valueOf: (data: Uint8Array | undefined) => number;
+}
+
+type Part = SingleWriteOp | CheckOp | SetAclOp;
+type Write = HistoryCall & { readonly op: Extract<HistoryCall['op'], { kind: Part['kind'] | 'multi' }> };
+
+export const SEQUENCE_DIGITS = 10;
+
+export function parentOf(path: string): string {
+  const slash = path.lastIndexOf('/');
+  return slash <= 0 ? '/' : path.slice(0, slash);
+}
+
+/** The parts of a write with their results; undefined where none is known. */
+export function seenParts({ op, result }: Write): readonly (readonly [Part, SeenPart | undefined])[] {
+  if (result === undefined || result.kind === 'error') return partsOf(op).map((part) => [part, undefined]);
+  const results = result.kind === 'multi' ? result.results : [result as SeenPart];
+  return partsOf(op).map((part, index) => [part, results[index]]);
+}
+
+/** By path, what a write does to it in order when it is done, or takes effect unseen. Nothing for what was refused. */
+export function effectsOf(call: Write, known: Known): ReadonlyMap<string, readonly ZnodeOp[]> {
+  const effects = new Map<string, ZnodeOp[]>();
+  const add = (path: string, op: ZnodeOp): void => {
+    const before = effects.get(path);
+    if (before === undefined) effects.set(path, [op]);
+    else before.push(op);
+  };
+  const isDone = fateOfCall(call) === 'done';
+  for (const { path } of isDone ? (call.guards ?? []) : []) add(path, { kind: 'see', sight: { exists: true } });
+  for (const [part, result] of seenParts(call)) {
+    switch (part.kind) {
+      case 'create':
+        createEffects(call, part, result, known, add);
+        break;
+      case 'setData': {
+        const version = result?.kind === 'setData' ? result.stat?.version : undefined;
+        add(part.path, { kind: 'set', value: known.valueOf(part.data), expected: part.expectedVersion, version });
+        break;
+      }
+      case 'delete':
+        add(part.path, { kind: 'remove', expected: part.expectedVersion });
+        break;
+      case 'check':
+        add(part.path, { kind: 'see', sight: existsWith(part.expectedVersion) });
+        break;
+      case 'setAcl':
+        // Versions of lists are not followed.
+        add(part.path, { kind: 'see', sight: { exists: true } });
+        break;
+    }
+  }
+  return effects;
+}
+
+function createEffects(
+  call: Write,
+  part: Extract<Part, { kind: 'create' }>,
+  result: SeenPart | undefined,
+  known: Known,
+  add: (path: string, op: ZnodeOp) => void,
+): void {
+  const parent = parentOf(part.path);
+  const path = result?.kind === 'create' ? result.path : part.sequential ? undefined : part.path;
+  if (known.counting.has(parent)) {
+    const number = part.sequential && path !== undefined ? Number(path.slice(-SEQUENCE_DIGITS)) : undefined;
+    add(parent, { kind: 'child', number });
+  } else if (fateOfCall(call) === 'done') add(parent, { kind: 'see', sight: { exists: true } });
+  if (path !== undefined) add(path, creation(path, part, call.session, known));
+}
+
+/** The create of that very path. */
+export function creation(
+  path: string,
+  { mode, data }: Extract<Part, { kind: 'create' }>,
+  session: bigint,
+  { counting, valueOf }: Known,
+): Extract<ZnodeOp, { kind: 'create' }> {
+  const owner = mode === 'ephemeral' ? session : 0n;
+  const isTimed = mode === 'container' || mode === 'ttl';
+  return { kind: 'create', value: valueOf(data), owner, isTimed, countsChildren: counting.has(path) };
+}
+
+/** What a refusal shows of one znode; undefined when it shows nothing that is followed here. */
+export function sightOfRefusal(call: Write): readonly [path: string, sight: Sight] | undefined {
+  const { op, result } = call;
+  if (result?.kind !== 'error' || result.code === 'GUARD_FAILED') return undefined;
+  const parts = partsOf(op);
+  const index = op.kind === 'multi' ? result.part : 0;
+  const part = index === undefined ? undefined : parts[index];
+  if (part === undefined) return undefined;
+  const shown = sightOfPart(part, result.code);
+  // What the parts before it would have done was done to nobody's sight.
+  const isTouched = parts.slice(0, index).some(({ path }) => path === shown?.[0] || parentOf(path) === shown?.[0]);
+  const isUnsure = isTouched || parts.slice(0, index).some((before) => before.kind === 'create' && before.sequential);
+  return isUnsure ? undefined : shown;
+}
+
+function sightOfPart(part: Part, code: string): readonly [string, Sight] | undefined {
+  if (part.kind === 'create') return sightOfCreate(part, code);
+  const { path } = part;
+  switch (code) {
+    case 'NO_NODE':
+      return [path, { exists: false }];
+    case 'BAD_VERSION':
+      if (part.kind === 'setAcl' || part.expectedVersion === undefined) return [path, { exists: true }];
+      return [path, { exists: true, versionNot: part.expectedVersion }];
+    case 'NOT_EMPTY':
+      return [path, existsWith('expectedVersion' in part ? part.expectedVersion : undefined)];
+    case 'NO_AUTH':
+      return [part.kind === 'delete' ? parentOf(path) : path, { exists: true }];
+    default:
+      return undefined;
+  }
+}
+
+function sightOfCreate({ path, sequential }: Extract<MultiPart, { kind: 'create' }>, code: string) {
+  const parent = parentOf(path);
+  switch (code) {
+    case 'NO_NODE':
+      return [parent, { exists: false }] as const;
+    case 'NO_AUTH':
+    case 'QUOTA_EXCEEDED':
+      return [parent, { exists: true }] as const;
+    case 'NODE_EXISTS':
+      return sequential ? undefined : ([path, { exists: true }] as const);
+    case 'NO_CHILDREN_FOR_EPHEMERALS':
+      return [parent, { exists: true, isEphemeral: true }] as const;
+    default:
+      return undefined;
+  }
+}
+
+function existsWith(version: number | undefined): Sight {
+  return version === undefined ? { exists: true } : { exists: true, version };
+}

@@ -1,0 +1,161 @@
+/**
+ * Whether a write had to be done at its place in the history, or had to be refused and for what reason, and what it comes to in the
+ * txn: by the slow tree. First failure wins, in the order of reference §4.3. Not judged: sessions, forms of paths, limits.
+ */
+import type { TxnBody, TxnPart } from '@quorate/core';
+import {
+  type ErrorCode,
+  type Guard,
+  type Identity,
+  type MultiPart,
+  NO_SESSION,
+  OPEN_ACL,
+  PERMS,
+  type SessionId,
+  type SetAclOp,
+  type SingleWriteOp,
+  type Stat,
+  unreachable,
+  type Zxid,
+} from '@quorate/protocol';
+import { isAllowed, keptAcl } from './acl-model.ts';
+import type { ClientWrite } from './calls.ts';
+import { quotaRefusal } from './quota-model.ts';
+import { isSameValue } from './same-value.ts';
+import { splitPath, type TreeModel } from './tree-model.ts';
+
+/** A write, and who asks. */
+export interface ModelRequest {
+  readonly op: ClientWrite;
+  readonly session: SessionId;
+  readonly identities: readonly Identity[];
+  readonly guards: readonly Guard[];
+}
+
+/** What had to come of it. */
+export type Judged =
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly part: number | undefined }
+  /** `stats`: of a multi, those of the znodes of its parts right after each; undefined after a delete or a check. */
+  | { readonly kind: 'done'; readonly body: TxnBody; readonly stats: readonly (Stat | undefined)[] };
+
+type Caller = Pick<ModelRequest, 'session' | 'identities'>;
+
+/** Judges a write in front of the txn at `zxid`, which was made at `timeMs`. The tree is not changed. */
+export function judge(model: TreeModel, request: ModelRequest, zxid: Zxid, timeMs: number): Judged {
+  const { op, guards } = request;
+  if (guards.some(({ path, czxid }) => model.znodes.get(path)?.czxid !== czxid)) return refused('GUARD_FAILED');
+  switch (op.kind) {
+    case 'multi':
+      return model.trial(() => judgeParts(model, request, op.parts, { zxid, timeMs }));
+    case 'setAcl': {
+      const body = decideSetAcl(model, request, op);
+      return typeof body === 'string' ? refused(body) : { kind: 'done', body, stats: [] };
+    }
+    default: {
+      const body = decide(model, request, op);
+      return typeof body === 'string' ? refused(body) : { kind: 'done', body: body as TxnBody, stats: [] };
+    }
+  }
+}
+
+function refused(code: ErrorCode, part?: number): Judged {
+  return { kind: 'refused', code, part };
+}
+
+function judgeParts(
+  model: TreeModel,
+  caller: Caller,
+  ops: readonly MultiPart[],
+  { zxid, timeMs }: { readonly zxid: Zxid; readonly timeMs: number },
+): Judged {
+  const parts: TxnPart[] = [];
+  const stats: (Stat | undefined)[] = [];
+  for (const [index, op] of ops.entries()) {
+    const part = decide(model, caller, op);
+    if (typeof part === 'string') return refused(part, index);
+    model.applyPart(zxid, timeMs, part);
+    parts.push(part);
+    stats.push(part.kind === 'create' || part.kind === 'setData' ? model.stat(part.path) : undefined);
+  }
+  return { kind: 'done', body: { kind: 'multi', parts }, stats };
+}
+
+/** The path that a create would get; a sequential one is numbered by the creates of its parent. */
+export function pathOf(model: TreeModel, op: SingleWriteOp): string {
+  if (op.kind !== 'create' || !op.sequential) return op.path;
+  const creates = model.znodes.get(splitPath(op.path).parent)?.creates ?? 0;
+  return op.path + String(creates).padStart(10, '0');
+}
+
+/** What a part becomes, or why not. */
+export function decide(model: TreeModel, caller: Caller, op: MultiPart): TxnPart | ErrorCode {
+  const { path } = op;
+  const znode = model.znodes.get(path);
+  const { identities } = caller;
+  const expected = 'expectedVersion' in op ? op.expectedVersion : undefined;
+  const hasOther = expected !== undefined && expected !== znode?.version;
+  switch (op.kind) {
+    case 'create':
+      return decideCreate(model, caller, op);
+    case 'delete': {
+      const parent = model.znodes.get(splitPath(path).parent);
+      if (parent === undefined) return 'NO_NODE';
+      if (!isAllowed(parent.acl, PERMS.DELETE, identities)) return 'NO_AUTH';
+      if (znode === undefined) return 'NO_NODE';
+      if (hasOther) return 'BAD_VERSION';
+      return znode.children.size > 0 ? 'NOT_EMPTY' : { kind: 'delete', path };
+    }
+    case 'setData': {
+      if (znode === undefined) return 'NO_NODE';
+      if (!isAllowed(znode.acl, PERMS.WRITE, identities)) return 'NO_AUTH';
+      const { data } = op;
+      const bytes = (data?.length ?? 0) - (znode.data?.length ?? 0);
+      const over = quotaRefusal(model, path, data, { count: 0, bytes });
+      if (over !== undefined) return over;
+      return hasOther ? 'BAD_VERSION' : { kind: 'setData', path, data, version: znode.version + 1 };
+    }
+    case 'check':
+      if (znode === undefined) return 'NO_NODE';
+      if (!isAllowed(znode.acl, PERMS.READ, identities)) return 'NO_AUTH';
+      return hasOther ? 'BAD_VERSION' : { kind: 'check', path };
+    default:
+      return unreachable(op);
+  }
+}
+
+function decideCreate(
+  model: TreeModel,
+  { session, identities }: Caller,
+  op: Extract<MultiPart, { kind: 'create' }>,
+): TxnPart | ErrorCode {
+  const acl = op.acl === undefined ? undefined : keptAcl(op.acl, identities);
+  if (op.acl !== undefined && acl === undefined) return 'INVALID_ACL';
+  const parent = model.znodes.get(splitPath(op.path).parent);
+  if (parent === undefined) return 'NO_NODE';
+  if (!isAllowed(parent.acl, PERMS.CREATE, identities)) return 'NO_AUTH';
+  const path = pathOf(model, op);
+  if (model.znodes.has(path)) return 'NODE_EXISTS';
+  if (parent.ephemeralOwner !== NO_SESSION) return 'NO_CHILDREN_FOR_EPHEMERALS';
+  const over = quotaRefusal(model, path, op.data, { count: 1, bytes: op.data?.length ?? 0 });
+  if (over !== undefined) return over;
+  const ephemeralOwner = op.mode === 'ephemeral' ? session : NO_SESSION;
+  const body = { kind: 'create', path, data: op.data, ephemeralOwner, parentCreates: parent.creates + 1 } as const;
+  const lifetime = op.mode === 'container' ? 'container' : op.ttlMs === undefined ? undefined : { ttlMs: op.ttlMs };
+  // The list that says nothing is that of a znode without one.
+  const isOpen = acl === undefined || isSameValue(acl, OPEN_ACL);
+  return { ...body, ...(lifetime && { lifetime }), ...(!isOpen && { acl }) };
+}
+
+function decideSetAcl(
+  model: TreeModel,
+  { identities }: Caller,
+  { path, acl, expectedVersion }: SetAclOp,
+): Extract<TxnBody, { kind: 'setAcl' }> | ErrorCode {
+  const kept = keptAcl(acl, identities);
+  if (kept === undefined) return 'INVALID_ACL';
+  const znode = model.znodes.get(path);
+  if (znode === undefined) return 'NO_NODE';
+  if (!isAllowed(znode.acl, PERMS.ADMIN, identities)) return 'NO_AUTH';
+  if (expectedVersion !== undefined && expectedVersion !== znode.aversion) return 'BAD_VERSION';
+  return { kind: 'setAcl', path, acl: kept, version: znode.aversion + 1 };
+}
