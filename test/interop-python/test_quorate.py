@@ -292,6 +292,9 @@ class EnsembleTest(unittest.TestCase):
             whole = member.znodes.GetSubtree(znodes.GetSubtreeRequest(path=path, max_depth=1), timeout=TIMEOUT_S)
             self.assertEqual([one.name for one in whole.znodes][:2], [path, f'{path}/n000'])
             self.assertEqual(len(whole.znodes), 26)
+            request = znodes.StreamSubtreeRequest(list=znodes.GetSubtreeRequest(path=path, limit=10))
+            streamed = [one for part in member.znodes.StreamSubtree(request, timeout=TIMEOUT_S) for one in part.page.znodes]
+            self.assertEqual([one.name for one in streamed], [one.name for one in whole.znodes])
             gone = znodes.ListChildrenRequest(path=path, page_token=answered[0].next_page_token)
             error, detail = error_of(lambda: member.znodes.ListChildren(gone, timeout=TIMEOUT_S))
             self.assertEqual((error.code(), detail.code), (grpc.StatusCode.ABORTED, errors.ERROR_CODE_GAP))
@@ -310,7 +313,7 @@ class HighSidTest(unittest.TestCase):
     def test_c013_session_ids_that_are_negative_as_signed_are_exact(self):
         port = free_port_range(4)
         environment = {'QUORATE_DATA_DIR': os.path.join(WORK, 'high'), 'QUORATE_SID': '254', 'QUORATE_BIND': '127.0.0.1',
-                       'QUORATE_GRPC_PORT': str(port), 'QUORATE_ADMIN_PORT': str(port + 1)}
+                       'QUORATE_GRPC_PORT': str(port), 'QUORATE_ADMIN_PORT': str(port + 1), 'QUORATE_ZOOKEEPER_PORT': '0'}
         process = start('serve', environment=environment)
         try:
             member = Member(port)

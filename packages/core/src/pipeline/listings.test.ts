@@ -15,7 +15,7 @@ import { FEW_CHILDREN } from '../tree/children.ts';
 import type { DataTree } from '../tree/data-tree.ts';
 import { TreeScript, utf8 } from '../tree/tree-script.fixture.ts';
 import { Deadlines } from './deadlines.ts';
-import { LISTING_IDLE_MS, Listings } from './listings.ts';
+import { LISTING_CROWDED_MS, LISTING_IDLE_MS, Listings } from './listings.ts';
 
 const ALICE: Identity = { scheme: 'digest', id: 'alice:hash' };
 const HERS: Acl = [{ perms: PERMS.ALL, ...ALICE }];
@@ -241,6 +241,18 @@ describe('the listings of a member', () => {
     expect(stage.code({ ...CHILDREN, token: one.next })).toBe('GAP');
     expect(stage.code({ ...CHILDREN, limit: 1 })).toBe('listChildren');
     expect(stage.code({ ...SUBTREE, token: two.next })).toBe('getSubtree');
+  });
+
+  it('make room for another one when one was left alone for some seconds', () => {
+    const stage = new Stage({ listingsMax: 2 }).with('/p', '/p/a', '/p/b', '/p/c');
+    const [one, two] = [stage.page({ ...CHILDREN, limit: 1 }), stage.page({ ...CHILDREN, limit: 1 })];
+    stage.tick(LISTING_CROWDED_MS);
+    const second = stage.page({ ...CHILDREN, limit: 1, token: one.next });
+    expect(stage.code({ ...CHILDREN, limit: 1 })).toBe('THROTTLED');
+    stage.tick(1);
+    expect(stage.code({ ...CHILDREN, limit: 1 })).toBe('listChildren');
+    expect(stage.code({ ...CHILDREN, token: two.next })).toBe('GAP');
+    expect(names([stage.page({ ...CHILDREN, token: second.next })])).toEqual(['c']);
   });
 
   it('are given up when nobody goes on with them', () => {

@@ -3,7 +3,7 @@
  * nothing behind; of one that goes on this member keeps a past of the tree (`tree/past.ts`), until its last page is asked for or
  * nobody has asked for a while. Nothing of it is replicated: another member, or this one after a restart, knows it not.
  *
- * Policies when full: past `listingsMax` a new one is refused, THROTTLED; while the images of what has changed take more than
+ * Policies when full: past `listingsMax` a new one takes the place of one that was left alone for some seconds, or is refused, THROTTLED; while the images of what has changed take more than
  * `bytesMax`, the listing that has most of them is given up, and its next page is a GAP. No step does more than a page, or puts
  * more than `ORDER_STEPS` children in order; who needs an order that is not made waits for it, `ORDER_WAIT_MS` at most.
  */
@@ -30,6 +30,9 @@ export interface ListingsHost {
 
 /** A listing that is not gone on with for so long is given up, ms. */
 export const LISTING_IDLE_MS = 30_000;
+
+/** The same when another one wants its place: the one that was left alone longest goes. */
+export const LISTING_CROWDED_MS = 5_000;
 
 /** Children that are put in order in one turn: some ms. */
 const ORDER_STEPS = 2_000;
@@ -142,6 +145,7 @@ export class Listings {
     if (!mayAccess(znode, PERMS.READ, identities)) return noAuth(op);
     const listing = new Listing(tree, op, znode, this.#host.nowMs());
     const { limits } = this.#options;
+    if (this.#open.size >= limits.listingsMax) this.#makeRoom();
     if (this.#open.size >= limits.listingsMax && !makePage(listing, op, identities).isLast) {
       tree.endPast(listing.past);
       const what = `Cannot list ${path} in pages: ${this.#open.size} listings are open at this member already`;
@@ -214,6 +218,12 @@ export class Listings {
 
   #own(path: string): string | undefined {
     return this.#state.tree.isOrdered(path) ? undefined : path;
+  }
+
+  #makeRoom(): void {
+    const [oldest] = this.#open;
+    if (oldest === undefined || this.#host.nowMs() - oldest[1].askedMs <= LISTING_CROWDED_MS) return;
+    this.#end(...oldest);
   }
 
   #holdToBound(): void {

@@ -19,6 +19,7 @@ import type { Log } from '../../logging.ts';
 import type { CoreAccess } from '../core-access.ts';
 import { attachHandler } from './attach.ts';
 import { clusterHandlers } from './cluster-service.ts';
+import { listingStreams } from './listing-stream.ts';
 import { sessionHandlers } from './session-service.ts';
 import { answerUndecodable, keepUndecodable } from './undecodable.ts';
 import { watchHandlers } from './watch-service.ts';
@@ -62,7 +63,8 @@ export class GrpcFront {
     });
     const protos = loadProtos();
     const unary = (handlers: UntypedServiceImplementation) => answerUndecodable(handlers, () => core.appliedZxid());
-    server.addService(keepUndecodable(serviceOf(protos, ZNODE_SERVICE)), unary(znodeHandlers(core)));
+    const znodes = { ...unary(znodeHandlers(core)), ...listingStreams(core) };
+    server.addService(keepUndecodable(serviceOf(protos, ZNODE_SERVICE)), znodes);
     const sessions = { ...unary(sessionHandlers(core)), Attach: attachHandler(core) };
     server.addService(keepUndecodable(sessionService(protos)), sessions);
     server.addService(keepUndecodable(serviceOf(protos, CLUSTER_SERVICE)), unary(clusterHandlers(core)));
