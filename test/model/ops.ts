@@ -1,5 +1,5 @@
 /** Which function of the model carries out which operation, and what is the same for all of them. */
-import type { Guard, ListingOp, Op, ReadOp, Zxid } from '@quorate/protocol';
+import type { Guard, ListingOp, Op, ReadOp, WatchOp, Zxid } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
 import { getAcl, setAcl } from './acls.ts';
 import { multi } from './multi.ts';
@@ -7,7 +7,7 @@ import { type ModelChange, type ModelOp, type ModelResult, type Place, type Refe
 import { ModelRefusal } from './refused.ts';
 import * as simple from './simple-ops.ts';
 
-type Kinds = Exclude<Op['kind'], 'sync' | ListingOp['kind']>;
+type Kinds = Exclude<Op['kind'], 'sync' | ListingOp['kind'] | WatchOp['kind']>;
 
 const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   create: simple.create,
@@ -34,7 +34,7 @@ export interface Outcome {
   readonly changes: readonly ModelChange[];
 }
 
-export type ModelledOp = Exclude<Op, { readonly kind: 'sync' } | ListingOp>;
+export type ModelledOp = Exclude<Op, { readonly kind: 'sync' } | ListingOp | WatchOp>;
 
 /** One operation on one model. */
 export function carryOut(model: ReferenceModel, op: ModelledOp, place: Place): ModelResult {

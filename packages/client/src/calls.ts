@@ -331,6 +331,10 @@ const WRITES = {
   getSubtree: false,
   getAcl: false,
   multiRead: false,
+  addWatch: false,
+  checkWatches: false,
+  removeWatches: false,
+  setWatches: false,
   sync: false,
 } as const satisfies Record<Op['kind'], boolean>;
 

@@ -71,6 +71,8 @@ export const ERRORS = {
   GAP: { zookeeper: 0, grpc: ABORTED, proto: 24, retryable: false },
   /** The znode that the write was bound to is no more, or is another one of that path. */
   GUARD_FAILED: { zookeeper: 0, grpc: FAILED_PRECONDITION, proto: 18, retryable: false },
+  /** The connection has no such watch of that path. */
+  NO_WATCHER: { zookeeper: -121, grpc: NOT_FOUND, proto: 22, retryable: false },
   /** An ACL is empty, or has an entry that nobody can match. */
   INVALID_ACL: { zookeeper: -114, grpc: INVALID_ARGUMENT, proto: 20, retryable: false },
   /** What was shown to prove an identity proves none. */

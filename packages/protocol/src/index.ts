@@ -13,4 +13,5 @@ export * from './session-id.ts';
 export * from './stat.ts';
 export * from './utf8.ts';
 export * from './watch.ts';
+export * from './watch-ops.ts';
 export * from './zxid.ts';

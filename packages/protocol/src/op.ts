@@ -8,6 +8,7 @@ import type { ErrorCode } from './errors.ts';
 import type { ListingOp, ListingResult } from './listing.ts';
 import type { SessionId } from './session-id.ts';
 import type { Stat } from './stat.ts';
+import type { WatchOp } from './watch-ops.ts';
 import type { Zxid } from './zxid.ts';
 
 /**
@@ -87,9 +88,12 @@ export interface Guard {
 
 /** Reads of one thing. */
 export type SingleReadOp =
-  | { readonly kind: 'exists'; readonly path: string }
-  | { readonly kind: 'getData'; readonly path: string }
-  | { readonly kind: 'getChildren'; readonly path: string }
+  /** `watch`: leaves a watch of the path, also where there is nothing. */
+  | { readonly kind: 'exists'; readonly path: string; readonly watch?: boolean }
+  /** `watch`: leaves a watch of the znode's data, when it is answered. */
+  | { readonly kind: 'getData'; readonly path: string; readonly watch?: boolean }
+  /** `watch`: leaves a watch of the znode's children, when it is answered. */
+  | { readonly kind: 'getChildren'; readonly path: string; readonly watch?: boolean }
   /** The caller's own ephemerals whose path begins with `path`, as characters: `/a` names `/ab` too. Empty or `/` for all. */
   | { readonly kind: 'getEphemerals'; readonly path: string }
   /** How many znodes there are below `path`, at any depth. */
@@ -136,7 +140,7 @@ export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
 
-export type Op = WriteOp | ReadOp | ListingOp | SyncOp | CloseSessionOp;
+export type Op = WriteOp | ReadOp | ListingOp | WatchOp | SyncOp | CloseSessionOp;
 
 /** The successful result of an operation; `kind` is that of the operation. */
 export type OpResult =
@@ -155,6 +159,7 @@ export type OpResult =
   | ListingResult
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'closeSession' }
+  | { readonly kind: WatchOp['kind'] }
   /** As many results as parts. A stat is that right after its part, not after the whole. */
   | { readonly kind: 'multi'; readonly results: readonly PartResult[] }
   /** As many results as parts. */

@@ -86,7 +86,7 @@ describe('a turn', () => {
           ]
         : [],
     );
-    const attachment = { flush: () => done.push('stream flushed'), close: () => undefined };
+    const attachment = { flush: () => done.push('stream flushed'), close: () => undefined, notify: () => undefined };
     const number = driver.attach(attachment);
     driver.calls.add({ answer: () => driver.answered(attachment) });
     for (let i = 0; i < 3; i++) driver.post({ kind: 'heard', attachment: number });

@@ -7,7 +7,7 @@
  * after it. A failed disk ends the run of a core; another one may be started in its place.
  */
 import type { MemberStatus, Now, PeerAction, PeerEvent, SessionInspector } from '@quorate/core';
-import { type ErrorCode, type SessionId, unreachable } from '@quorate/protocol';
+import { type ErrorCode, type Notification, type SessionId, unreachable } from '@quorate/protocol';
 import type { MemberStore, StoreEvents } from '@quorate/storage';
 import { Calls } from './calls.ts';
 import { FeedReaders } from './feed-readers.ts';
@@ -32,6 +32,8 @@ export interface Attachment {
    * is not carried out any more.
    */
   close(code: ErrorCode, reason: string, isIdle: boolean): void;
+  /** What its watches are told: after what was answered before, and before what is answered later. */
+  notify(notifications: readonly Notification[]): void;
 }
 
 export interface DriverOptions {
@@ -261,6 +263,9 @@ export class Driver {
         return this.calls.leaderMoved(action.callId, action.leader);
       case 'closeAttachment':
         this.#attachments.get(action.attachment)?.close(action.code, action.reason, action.isIdle);
+        return;
+      case 'notify':
+        this.#attachments.get(action.attachment)?.notify(action.notifications);
         return;
       case 'feedPiece':
         if (!this.feeds.piece(action.feed, action.piece)) this.post({ kind: 'feedClosed', feed: action.feed });

@@ -290,6 +290,9 @@ export class MemberRun {
         break;
       case 'warning':
         break;
+      case 'notify':
+        // No simulated client watches this way.
+        break;
       // Nothing here alters a tree: a member that differs from the others is a violation, not a case to be gone through.
       case 'rebuild':
       case 'alarm':

@@ -65,6 +65,7 @@ const EXIT_OF_CODE = {
   INTERNAL: 'failed',
   OUT_OF_ORDER: 'failed',
   GAP: 'failed',
+  NO_WATCHER: 'failed',
 } as const satisfies Record<ErrorCode, keyof typeof EXIT>;
 
 function isCoordinationError(error: unknown): error is CoordinationError {

@@ -60,6 +60,7 @@ describe('C149: exit codes', () => {
       INTERNAL: 1,
       OUT_OF_ORDER: 1,
       GAP: 1,
+      NO_WATCHER: 1,
     };
     for (const [code, expected] of Object.entries(codes)) {
       expect(exitCodeOf(new CoordinationError(code as ErrorCode, 'm'))).toBe(expected);

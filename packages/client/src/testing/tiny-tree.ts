@@ -4,6 +4,7 @@
  */
 import {
   type Answer,
+  isWatchKind,
   KeeperError,
   type ListedZnode,
   type ListingOp,
@@ -20,6 +21,7 @@ import {
   sequenceSuffix,
   toSessionId,
   toZxid,
+  type WatchOp,
   type Zxid,
 } from '@quorate/protocol';
 import { tinyPage } from './tiny-listing.ts';
@@ -101,7 +103,7 @@ export class TinyTree {
       return { kind: op.kind, results };
     }
     if (op.kind === 'getEphemerals') return { kind: op.kind, paths: this.#ephemerals(session, op.path) };
-    if (op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl') {
+    if (isForMembersOnly(op)) {
       throw new KeeperError('UNIMPLEMENTED', `No ${op.kind} here`);
     }
     const fault = pathFault(op.kind === 'create' && op.sequential ? `${op.path}0` : op.path);
@@ -250,3 +252,10 @@ function statOf(znode: TinyZnode): Stat {
     numChildren: znode.children.size,
   };
 }
+
+/** Operations that no test of the client needs here. */
+function isForMembersOnly(op: Op): op is Extract<Op, { kind: ForMembersOnly }> {
+  return op.kind === 'multi' || op.kind === 'setAcl' || op.kind === 'getAcl' || isWatchKind(op.kind);
+}
+
+type ForMembersOnly = 'multi' | 'setAcl' | 'getAcl' | WatchOp['kind'];

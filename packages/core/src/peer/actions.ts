@@ -1,5 +1,5 @@
 /** All that a member asks of its surroundings. The driver carries them out in order, and reports completions. */
-import type { Answer, ErrorCode, SessionId, Sid, WatchPiece, Zxid } from '@quorate/protocol';
+import type { Answer, ErrorCode, Notification, SessionId, Sid, WatchPiece, Zxid } from '@quorate/protocol';
 import type { StorageCommand } from '../zab/host.ts';
 import type { StateRecord } from '../zab/messages.ts';
 import type { PeerMessage } from './messages.ts';
@@ -48,6 +48,8 @@ export type PeerAction =
       readonly reason: string;
       readonly isIdle: boolean;
     }
+  /** Tell the client of that attachment what its watches saw: after what was answered before, and before what is answered later. */
+  | { readonly kind: 'notify'; readonly attachment: number; readonly notifications: readonly Notification[] }
   /** Hand the piece to the reader, and report `feedTaken` when it has taken it: no other comes before that. */
   | { readonly kind: 'feedPiece'; readonly feed: number; readonly piece: WatchPiece }
   /** The feed is over, or was refused: tell its reader why. */

@@ -78,6 +78,8 @@ export interface Limits {
   readonly listingBytesMax: number;
   /** Watches of this member that can be resumed; past it THROTTLED. Default 10000. */
   readonly resumableWatchesMax: number;
+  /** Memory for the watches that connections have (ZooKeeper's), bytes, about; past it THROTTLED. Default 256 MiB. */
+  readonly connectionWatchBytesMax: number;
 }
 
 export const DEFAULT_TIMING: Timing = {
@@ -110,4 +112,5 @@ export const DEFAULT_LIMITS: Limits = {
   listingsMax: 16,
   listingBytesMax: 64 * 1024 * 1024,
   resumableWatchesMax: 10_000,
+  connectionWatchBytesMax: 256 * 1024 * 1024,
 };

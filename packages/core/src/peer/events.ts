@@ -94,6 +94,8 @@ export type PeerEvent =
   | { readonly kind: 'heard'; readonly attachment: number }
   /** The stream or socket is gone; its session lives on until it expires. */
   | { readonly kind: 'detached'; readonly attachment: number }
+  /** The client of this attachment has shown more for itself; its calls say so from now on, and its watches go by it. */
+  | { readonly kind: 'identified'; readonly attachment: number; readonly identities: readonly Identity[] }
   | { readonly kind: 'call'; readonly call: Call }
   /** A reader wants to watch. `feed` is chosen by the driver, unique in this run. Answered by `feedPiece`s or `feedEnded`. */
   | {

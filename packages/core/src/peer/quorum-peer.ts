@@ -95,6 +95,7 @@ export class QuorumPeer {
         this.#report(replaced);
         this.#feeds.treeReplaced();
         this.#listings.treeReplaced();
+        this.#entry.watches.treeReplaced();
       },
       fail: (reason) => this.#fail(reason),
       hasFailed: () => this.#hasFailed,
@@ -195,7 +196,9 @@ export class QuorumPeer {
       case 'heard':
         return this.#entry.attachments.heard(event.attachment);
       case 'detached':
-        return this.#entry.attachments.detached(event.attachment);
+        return this.#entry.detached(event.attachment);
+      case 'identified':
+        return this.#entry.watches.identified(event.attachment, event.identities);
       case 'call':
         return this.#calls.take(event.call);
       case 'feedOpened':
@@ -241,6 +244,7 @@ export class QuorumPeer {
     this.#checkpointing.turnEnded();
     this.#feeds.turnEnded();
     this.#listings.turnEnded();
+    this.#entry.watches.turnEnded();
   }
 
   /** Takes no new calls. A leader hands its place over first, and follows while the calls in flight are answered. */
@@ -308,7 +312,11 @@ export class QuorumPeer {
   }
 
   #report(tree: DataTree): void {
-    tree.report((...change) => this.#feeds.changed(...change));
+    const { watches } = this.#entry;
+    tree.report((...change) => {
+      this.#feeds.changed(...change);
+      watches.changed(...change);
+    });
   }
 
   #feedsHost(): FeedsHost {
@@ -344,6 +352,8 @@ export class QuorumPeer {
         outbox.push({ kind: 'closeAttachment', attachment, code, reason, isIdle }),
       sessionReady: (ready) => outbox.push({ kind: 'sessionReady', ...ready }),
       sessionAlive: (callId, timeoutMs) => outbox.push({ kind: 'sessionAlive', callId, timeoutMs }),
+      notify: (attachment, notifications) => outbox.push({ kind: 'notify', attachment, notifications }),
+      wantTurn: () => outbox.push({ kind: 'turnWanted' }),
     };
   }
 

@@ -37,6 +37,8 @@ class Surroundings {
       closeAttachment: () => undefined,
       sessionReady: () => undefined,
       sessionAlive: () => undefined,
+      notify: () => undefined,
+      wantTurn: () => undefined,
     };
     const options = {
       sid: SID,

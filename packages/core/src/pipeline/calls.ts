@@ -9,11 +9,13 @@ import {
   type Identity,
   isListingKind,
   isReadKind,
+  isWatchKind,
   type ListingOp,
   NO_SESSION,
   type Op,
   type OpResult,
   type ReadOp,
+  type WatchOp,
   type Zxid,
 } from '@quorate/protocol';
 import type { Call } from '../peer/events.ts';
@@ -25,6 +27,7 @@ import { type Refusal, refusal, refusalForGood, refused } from './refusal.ts';
 import type { Place } from './session-order.ts';
 import { isSameToken } from './session-token.ts';
 import { guardsFault, opFault } from './validate.ts';
+import { watchAnswer, watcherFault, withWatch } from './watch-calls.ts';
 
 /** What is known of a call's session when it comes in. */
 type Standing =
@@ -35,7 +38,7 @@ type Standing =
   | { readonly kind: 'refused'; readonly reason: Refusal };
 
 /** What is answered from the tree of this member. */
-type LocalOp = ReadOp | ListingOp;
+type LocalOp = ReadOp | ListingOp | WatchOp;
 
 type OrderedCallOp = Exclude<Op, LocalOp | { kind: 'sync' }>;
 
@@ -93,7 +96,7 @@ export class Calls {
     if (order.held < 2 * options.limits.outstandingMax || order.isIdle(call.session)) return false;
     this.#answerNow(call, throttled(order.held));
     if (call.attachment !== 0) {
-      this.#entry.attachments.detached(call.attachment);
+      this.#entry.detached(call.attachment);
       host.closeAttachment(call.attachment, 'THROTTLED', 'Too many calls wait for answers', false);
     }
     return true;
@@ -144,7 +147,7 @@ export class Calls {
     if (placeFault !== undefined && !(isRead(op) && !call.linearizable)) return this.#refuse(place, placeFault);
     if (isRead(op)) {
       const answer = (): Answer => this.#read(call, op, isKnown);
-      if (this.#needsOrder(call)) this.#order(place, call, op, answer);
+      if (!isWatch(op) && this.#needsOrder(call)) this.#order(place, call, op, answer);
       else this.#answer(place, call, answer);
     } else if (op.kind === 'sync') {
       const result: OpResult = { kind: 'sync', path: op.path };
@@ -154,7 +157,7 @@ export class Calls {
 
   /** True when children have to be put in order before the call can be answered without a pause. */
   #needsOrder({ op, listBytesMax }: Call): boolean {
-    if (!isRead(op) || !this.#listings.mustWait(op)) return false;
+    if (!isRead(op) || isWatch(op) || !this.#listings.mustWait(op)) return false;
     const isRefused =
       op.kind === 'getChildren' &&
       listBytesMax !== undefined &&
@@ -162,7 +165,7 @@ export class Calls {
     return !isRefused;
   }
 
-  #order(place: Place, call: Call, op: LocalOp, answer: () => Answer): void {
+  #order(place: Place, call: Call, op: ReadOp | ListingOp, answer: () => Answer): void {
     this.#listings.wait(op, call.deadlineMs, {
       reached: () => this.#answer(place, call, answer),
       failed: (reason) => this.#fail(place, reason),
@@ -181,9 +184,22 @@ export class Calls {
     if (isKnown && state.tree.sessions.get(call.session) === undefined) {
       return refused(refusal('SESSION_EXPIRED', 'Cannot read: the session has ended'), this.#applied);
     }
+    return this.#answerHere(call, op);
+  }
+
+  #answerHere(call: Call, op: LocalOp): Answer {
+    const { state, watches, attachments } = this.#entry;
     const { session, identities = NOBODY, listBytesMax } = call;
-    if (isListingKind(op.kind)) return this.#listings.page(op as ListingOp, identities);
-    return readAnswer(state.tree, op as ReadOp, session, identities, listBytesMax);
+    if (isListing(op)) return this.#listings.page(op, identities);
+    // A client that has gone meanwhile is told nothing more.
+    const attachment = attachments.isConnected(call.attachment) ? call.attachment : 0;
+    const watcher = { attachment, identities };
+    if (isWatch(op)) return watchAnswer(watches, state.tree, watcher, op);
+    const isWatching = 'watch' in op && op.watch === true;
+    const fault = isWatching ? watcherFault(call.attachment) : undefined;
+    if (fault !== undefined) return refused(fault, this.#applied);
+    const answer = readAnswer(state.tree, op, session, identities, listBytesMax);
+    return isWatching && attachment !== 0 ? withWatch(watches, watcher, op, answer) : answer;
   }
 
   #sync(place: Place, call: Call, answer: () => Answer): void {
@@ -214,7 +230,7 @@ export class Calls {
     order.ready(place, () => writeAnswer(state.tree, zxid, txn));
     const isMoved = txn.body.kind === 'error' && txn.body.code === 'SESSION_MOVED';
     if (!isMoved || attachments.get(place.attachment)?.session !== place.session) return;
-    attachments.detached(place.attachment);
+    this.#entry.detached(place.attachment);
     host.closeAttachment(place.attachment, 'SESSION_MOVED', 'The session is attached to another member now', false);
   }
 
@@ -241,7 +257,15 @@ function formFault({ op, session, guards }: Call): Refusal | undefined {
 }
 
 function isRead(op: Op): op is LocalOp {
-  return isReadKind(op.kind) || isListingKind(op.kind);
+  return isReadKind(op.kind) || isListingKind(op.kind) || isWatchKind(op.kind);
+}
+
+function isListing(op: LocalOp): op is ListingOp {
+  return isListingKind(op.kind);
+}
+
+function isWatch(op: LocalOp): op is WatchOp {
+  return isWatchKind(op.kind);
 }
 
 /** It puts nothing into the history and yet has to hear from the leader: what `session-order.ts` calls a barrier. */

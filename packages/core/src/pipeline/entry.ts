@@ -3,7 +3,7 @@
  * this member or another. What each part does is in its own file; calls are taken apart in `calls.ts` (operations) and
  * `session-calls.ts` (opening, attaching, keeping alive).
  */
-import type { Answer, ErrorCode, SessionId, Sid, Zxid } from '@quorate/protocol';
+import type { Answer, ErrorCode, Notification, SessionId, Sid, Zxid } from '@quorate/protocol';
 import type { Limits, Timing } from '../peer/config.ts';
 import type { Now } from '../peer/events.ts';
 import type { RequestMessage } from '../peer/messages.ts';
@@ -15,6 +15,7 @@ import { type Refusal, refusal, refusalForGood } from './refusal.ts';
 import { type AskClaim, SessionClaims } from './session-claims.ts';
 import { SessionOrder } from './session-order.ts';
 import { SyncRequests } from './sync.ts';
+import { Watches } from './watches.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** The way to the leader; there is one only while this member leads or follows. */
@@ -35,6 +36,10 @@ export interface EntryHost {
   answer(callId: number, answer: Answer): void;
   /** `isIdle`: nothing that came by it is under way. */
   closeAttachment(attachment: number, code: ErrorCode, reason: string, isIdle: boolean): void;
+  /** What the watches of that connection are told, in order with the answers. */
+  notify(attachment: number, notifications: readonly Notification[]): void;
+  /** Another turn is to come at once. */
+  wantTurn(): void;
   sessionReady(ready: SessionReady): void;
   sessionAlive(callId: number, timeoutMs: number): void;
 }
@@ -67,6 +72,7 @@ export class Entry {
   readonly syncs: SyncRequests;
   readonly claims: SessionClaims;
   readonly attachments: Attachments;
+  readonly watches: Watches;
   #toldMs = 0;
   #isStopping = false;
   #placeFault: Refusal | undefined;
@@ -80,13 +86,21 @@ export class Entry {
     this.options = options;
     this.state = state;
     this.host = host;
-    this.order = new SessionOrder((callId, answer) => host.answer(callId, answer));
+    this.order = new SessionOrder(({ callId, attachment }, answer) => {
+      this.watches.settle(attachment);
+      host.answer(callId, answer);
+    });
     this.outstanding = new Outstanding({ sid, incarnation, countMax, bytesMax, deadlines });
     this.syncs = new SyncRequests(deadlines);
     this.claims = new SessionClaims(deadlines, countMax);
     this.attachments = new Attachments((attachment, code, reason, session) =>
       host.closeAttachment(attachment, code, reason, this.order.isIdle(session)),
     );
+    this.watches = new Watches(limits.connectionWatchBytesMax, state, {
+      notify: (attachment, notifications) => host.notify(attachment, notifications),
+      wantTurn: () => host.wantTurn(),
+      letGo: (attachment, reason) => this.#letGo(attachment, reason),
+    });
   }
 
   /** No new calls are taken. */
@@ -141,6 +155,12 @@ export class Entry {
     if (attachment !== 0) this.#movable.add(attachment);
   }
 
+  /** The stream or socket is gone, and with it what it watched. */
+  detached(attachment: number): void {
+    this.attachments.detached(attachment);
+    this.watches.detached(attachment);
+  }
+
   /** Asks the leader about a session; undefined while there is none. */
   get askClaim(): AskClaim | undefined {
     const upstream = this.host.upstream();
@@ -181,11 +201,14 @@ export class Entry {
 
   #letMove(): void {
     for (const attachment of this.#movable) {
-      const session = this.attachments.get(attachment)?.session;
-      if (session === undefined) continue;
-      this.attachments.lost(session, 'UNAVAILABLE', 'This member has no place; the session goes on elsewhere');
+      this.#letGo(attachment, 'This member has no place; the session goes on elsewhere');
     }
     this.#movable.clear();
+  }
+
+  #letGo(attachment: number, reason: string): void {
+    const session = this.attachments.get(attachment)?.session;
+    if (session !== undefined) this.attachments.lost(session, 'UNAVAILABLE', reason);
   }
 
   /** The leader's answer to something that was asked. */

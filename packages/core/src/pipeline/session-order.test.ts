@@ -12,7 +12,7 @@ function answer(zxid: number): Answer {
 class Lines {
   readonly answered: number[] = [];
   readonly begun: number[] = [];
-  readonly order = new SessionOrder((callId) => this.answered.push(callId));
+  readonly order = new SessionOrder(({ callId }) => this.answered.push(callId));
 
   join(callId: number, session = S, isBarrier = false): Place {
     return this.order.join({ callId, session, attachment: 0, isBarrier });

@@ -40,11 +40,11 @@ export interface Joining {
 }
 
 export class SessionOrder {
-  readonly #answer: (callId: number, answer: Answer) => void;
+  readonly #answer: (place: Place, answer: Answer) => void;
   readonly #lines = new Map<SessionId, Line>();
   #held = 0;
 
-  constructor(answer: (callId: number, answer: Answer) => void) {
+  constructor(answer: (place: Place, answer: Answer) => void) {
     this.#answer = answer;
   }
 
@@ -139,6 +139,6 @@ export class SessionOrder {
     assert(!place.isAnswered, () => `P2: call ${place.callId} is answered twice`);
     place.isAnswered = true;
     this.#held--;
-    this.#answer(place.callId, produce());
+    this.#answer(place, produce());
   }
 }

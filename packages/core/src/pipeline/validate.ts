@@ -86,6 +86,13 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
       return session === NO_SESSION
         ? bad(undefined, 'Cannot list ephemerals: no session was named')
         : longRefusal('list ephemerals of', op.path);
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+      // Any text can be watched: of one that is no path nothing is ever told.
+      return longRefusal('watch', op.path);
+    case 'setWatches':
+      return undefined;
     case 'sync':
       return longRefusal('sync', op.path);
     case 'closeSession':

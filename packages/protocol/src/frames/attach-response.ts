@@ -7,12 +7,14 @@ import { FRAME_ITEMS_MAX } from '../limits.ts';
 import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchNews } from '../watch.ts';
+import type { Notification } from '../watch-ops.ts';
 import { ZERO_ZXID } from '../zxid.ts';
 import { readIdentity, writeIdentity } from './acl-codec.ts';
 import type { AttachResponse, FrameReply, ServerHello, SessionClosed } from './frame.ts';
 import { OP_FIELDS } from './op-codec.ts';
 import { ERROR_FIELD, readErrorDetail, readResult, writeResult } from './result-codec.ts';
 import { readWatchNews, WATCH_NEWS_TAG } from './watch-frames.ts';
+import { NOTIFICATION_FIELD, readNotification } from './watch-op-codec.ts';
 import {
   beginMessage,
   checkMessageEnd,
@@ -82,6 +84,7 @@ export function decodeAttachResponse(bytes: Uint8Array): AttachResponse {
   let closed: SessionClosed | undefined;
   const replies: FrameReply[] = [];
   const watches: WatchNews[] = [];
+  const notifications: Notification[] = [];
   while (reader.remaining > 0) {
     const tag = readTag(reader);
     if (tag === ((1 << 3) | LENGTH)) hello = readServerHello(reader);
@@ -92,9 +95,12 @@ export function decodeAttachResponse(bytes: Uint8Array): AttachResponse {
     else if (tag === WATCH_NEWS_TAG) {
       if (watches.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} news of watches`);
       watches.push(readWatchNews(reader));
+    } else if (tag === ((NOTIFICATION_FIELD << 3) | LENGTH)) {
+      if (notifications.length === FRAME_ITEMS_MAX) throw new DecodeError(`More than ${FRAME_ITEMS_MAX} notifications`);
+      notifications.push(readNotification(reader));
     } else skipField(reader, tag);
   }
-  return { hello, replies, closed, watches };
+  return { hello, replies, closed, watches, notifications };
 }
 
 function readServerHello(reader: ByteReader): ServerHello {

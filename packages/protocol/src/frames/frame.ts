@@ -8,6 +8,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { Answer, Guard, Op } from '../op.ts';
 import type { SessionId, Sid } from '../session-id.ts';
 import type { WatchCommand, WatchNews } from '../watch.ts';
+import type { Notification } from '../watch-ops.ts';
 import type { Zxid } from '../zxid.ts';
 
 /** Full name of the stream's method, as HTTP/2 path. */
@@ -108,4 +109,6 @@ export interface AttachResponse {
   readonly replies: readonly FrameReply[];
   readonly closed: SessionClosed | undefined;
   readonly watches: readonly WatchNews[];
+  /** What the connection's own watches are told: before the replies that stand in later frames. */
+  readonly notifications: readonly Notification[];
 }

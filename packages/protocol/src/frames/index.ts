@@ -8,4 +8,5 @@ export * from './error-detail.ts';
 export * from './frame.ts';
 export * from './watch-codec.ts';
 export { writeWatchCommand, writeWatchEnded, writeWatchNews } from './watch-frames.ts';
+export { writeNotification } from './watch-op-codec.ts';
 export * from './wire.ts';

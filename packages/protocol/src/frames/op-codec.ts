@@ -18,9 +18,11 @@ import {
   type Op,
   type ReadPart,
 } from '../op.ts';
+import { isWatchKind, type WatchOp } from '../watch-ops.ts';
 import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
 import type { CallFault } from './frame.ts';
 import { readListing, writeListingFields } from './listing-codec.ts';
+import { readWatchOp, writeWatchOp } from './watch-op-codec.ts';
 import {
   beginMessage,
   checkMessageEnd,
@@ -59,7 +61,11 @@ export const OP_FIELDS = {
   setAcl: 20,
   getAcl: 21,
   createOrSet: 32,
+  addWatch: 26,
+  removeWatches: 27,
+  setWatches: 28,
   multiRead: 33,
+  checkWatches: 36,
 } as const satisfies Record<Op['kind'], number>;
 
 /** CreateMode numbers. */
@@ -105,8 +111,16 @@ export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void
   else if (op.kind === 'multiRead') {
     for (const part of op.parts) writePart(writer, READ_PART_FIELDS[part.kind], part);
     writeBool(writer, 2, linearizable);
-  } else writeFields(writer, op, linearizable);
+  } else if (isWatchOp(op)) writeWatchOp(writer, op);
+  else {
+    writeFields(writer, op, linearizable);
+    if ('watch' in op) writeBool(writer, 3, op.watch === true);
+  }
   writer.endPart(start);
+}
+
+function isWatchOp(op: Op): op is WatchOp {
+  return isWatchKind(op.kind);
 }
 
 function writePart(writer: ByteWriter, field: number, part: MultiPart | ReadPart): void {
@@ -119,7 +133,7 @@ function writePart(writer: ByteWriter, field: number, part: MultiPart | ReadPart
 
 function writeFields(
   writer: ByteWriter,
-  op: Exclude<Op, MultiOp | MultiReadOp> | CheckOp,
+  op: Exclude<Op, MultiOp | MultiReadOp | WatchOp> | CheckOp,
   linearizable: boolean,
 ): void {
   switch (op.kind) {
@@ -177,7 +191,7 @@ function writeFields(
 }
 
 /** Operations whose request is some of these fields. */
-type FieldsKind = Exclude<Op['kind'], 'multi' | 'multiRead' | ListingOp['kind']> | 'check';
+type FieldsKind = Exclude<Op['kind'], 'multi' | 'multiRead' | ListingOp['kind'] | WatchOp['kind']> | 'check';
 
 /** Every field that some request has; which of them count depends on the operation. */
 interface RequestFields {
@@ -189,6 +203,7 @@ interface RequestFields {
   ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
+  watch: boolean;
   acl: AclEntry[] | undefined;
 }
 
@@ -203,6 +218,7 @@ export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFau
     return { op: fault ?? { kind, parts }, linearizable };
   }
   if (isListingKind(kind)) return readListing(reader, kind);
+  if (isWatchKind(kind)) return { op: readWatchOp(reader, kind), linearizable: false };
   const fields = readFields(reader, kind);
   return { op: toOp(kind, fields), linearizable: fields.linearizable };
 }
@@ -257,6 +273,7 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
     ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
+    watch: false,
     acl: undefined,
   };
   while (reader.offset < end) readField(reader, kind, fields);
@@ -281,6 +298,8 @@ function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields):
   } else if (third && (kind === 'setData' || kind === 'setAcl')) fields.expectedVersion = readInt32(reader);
   else if (second && (kind === 'delete' || kind === 'check')) fields.expectedVersion = readInt32(reader);
   else if (second && kind !== 'check' && isReadKind(kind)) fields.linearizable = readBool(reader);
+  else if (third && (kind === 'exists' || kind === 'getData' || kind === 'getChildren'))
+    fields.watch = readBool(reader);
   else skipField(reader, tag);
 }
 
@@ -302,6 +321,7 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
     case 'exists':
     case 'getData':
     case 'getChildren':
+      return fields.watch ? { kind, path, watch: true } : { kind, path };
     case 'getEphemerals':
     case 'getAllChildrenNumber':
     case 'getAcl':

@@ -166,6 +166,10 @@ function writeFields(
     case 'delete':
     case 'check':
     case 'closeSession':
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+    case 'setWatches':
       break;
     default:
       unreachable(result);
@@ -320,6 +324,10 @@ function toResult(
       return { kind, path: fields.path };
     case 'delete':
     case 'closeSession':
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+    case 'setWatches':
       return { kind };
     default:
       return unreachable(kind);

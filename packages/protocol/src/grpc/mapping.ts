@@ -377,6 +377,10 @@ function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
       return { path: result.path, zxid };
     case 'delete':
     case 'closeSession':
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+    case 'setWatches':
       return { zxid };
     default:
       return unreachable(result);

@@ -1,17 +1,17 @@
 /** Reads the parts of a multi, of writes or of reads. Anything that has no place in it refuses the whole. Source: reference §3.6. */
 import { type ByteReader, DecodeError } from '../bytes.ts';
 import { MULTI_PARTS_MAX } from '../limits.ts';
-import type { MultiPart } from '../op.ts';
+import type { MultiPart, ReadPart } from '../op.ts';
 import { OP_CODE } from './op-codes.ts';
 import { readBool } from './primitives.ts';
 import { readCheck, readCreate, readDelete, readPath, readSetData } from './read-parts.ts';
-import type { JuteRequest, MultiReadPart, ReplyForm } from './requests.ts';
+import type { JuteRequest, ReplyForm } from './requests.ts';
 
 /** Throws DecodeError. */
 export function readMulti(reader: ByteReader, kind: 'write' | 'read'): JuteRequest {
   const parts: MultiPart[] = [];
   const forms: ReplyForm[] = [];
-  const reads: MultiReadPart[] = [];
+  const reads: ReadPart[] = [];
   for (let count = 0; ; count++) {
     const type = reader.i32();
     const isDone = readBool(reader);
@@ -26,7 +26,8 @@ export function readMulti(reader: ByteReader, kind: 'write' | 'read'): JuteReque
     parts.push(readPart(type, reader));
     forms.push(type === OP_CODE.create ? 'plain' : 'withStat');
   }
-  return kind === 'read' ? { kind: 'multiRead', parts: reads } : { kind: 'multi', parts, forms };
+  if (kind === 'read') return { kind: 'op', op: { kind: 'multiRead', parts: reads }, forms: [] };
+  return { kind: 'op', op: { kind: 'multi', parts }, forms };
 }
 
 function readPart(type: number, reader: ByteReader): MultiPart {
@@ -50,7 +51,7 @@ function readPart(type: number, reader: ByteReader): MultiPart {
   }
 }
 
-function readReadPart(type: number, reader: ByteReader): MultiReadPart {
+function readReadPart(type: number, reader: ByteReader): ReadPart {
   if (type !== OP_CODE.getData && type !== OP_CODE.getChildren) {
     throw new DecodeError(`A request of type ${type} in a multi of reads`);
   }

@@ -4,14 +4,18 @@
  * §3.2 and §3.3.
  */
 import { type ByteReader, DecodeError } from '../bytes.ts';
+import type { WatcherKind, WatchMode } from '../watch-ops.ts';
 import { OP_CODE } from './op-codes.ts';
 import { readBool, readString, readStrings } from './primitives.ts';
 import { readMulti } from './read-multi.ts';
 import { readCreate, readDelete, readPath, readSetData, readVersion } from './read-parts.ts';
 import { readAcl } from './records.ts';
-import type { AddWatchMode, JuteRequest, WatcherKind } from './requests.ts';
+import type { JuteRequest, ReplyForm } from './requests.ts';
 
-const ADD_WATCH_MODES: readonly AddWatchMode[] = ['persistent', 'persistentRecursive'];
+const PLAIN: readonly ReplyForm[] = ['plain'];
+const WITH_STAT: readonly ReplyForm[] = ['withStat'];
+
+const ADD_WATCH_MODES: readonly WatchMode[] = ['persistent', 'persistentRecursive'];
 
 const WATCHER_KINDS: readonly (WatcherKind | undefined)[] = [
   undefined,
@@ -31,22 +35,22 @@ export function readRequestBody(type: number, reader: ByteReader): JuteRequest {
     case OP_CODE.createTtl:
       return readCreateRequest(type, reader);
     case OP_CODE.delete:
-      return { kind: 'op', op: readDelete(reader), form: 'plain' };
+      return { kind: 'op', op: readDelete(reader), forms: PLAIN };
     case OP_CODE.setData:
-      return { kind: 'op', op: readSetData(reader), form: 'plain' };
+      return { kind: 'op', op: readSetData(reader), forms: PLAIN };
     case OP_CODE.setAcl: {
       const path = readPath(reader);
       const acl = readAcl(reader);
-      return { kind: 'op', op: { kind: 'setAcl', path, acl, expectedVersion: readVersion(reader) }, form: 'plain' };
+      return { kind: 'op', op: { kind: 'setAcl', path, acl, expectedVersion: readVersion(reader) }, forms: PLAIN };
     }
     case OP_CODE.multi:
       return readMulti(reader, 'write');
     case OP_CODE.multiRead:
       return readMulti(reader, 'read');
     case OP_CODE.sync:
-      return { kind: 'op', op: { kind: 'sync', path: readString(reader) ?? '' }, form: 'plain' };
+      return { kind: 'op', op: { kind: 'sync', path: readString(reader) ?? '' }, forms: PLAIN };
     case OP_CODE.closeSession:
-      return { kind: 'op', op: { kind: 'closeSession' }, form: 'plain' };
+      return { kind: 'op', op: { kind: 'closeSession' }, forms: PLAIN };
     case OP_CODE.reconfig:
       return { kind: 'reconfig' };
     case OP_CODE.ping:
@@ -69,23 +73,13 @@ function readReadRequest(type: number, reader: ByteReader): JuteRequest {
     case OP_CODE.getChildren:
       return readRead('getChildren', reader);
     case OP_CODE.getChildren2:
-      return { ...readRead('getChildren', reader), form: 'withStat' };
+      return readRead('getChildren', reader, WITH_STAT);
     case OP_CODE.getAcl:
-      return { kind: 'read', op: { kind: 'getAcl', path: readPath(reader) }, watch: false, form: 'plain' };
+      return { kind: 'op', op: { kind: 'getAcl', path: readPath(reader) }, forms: PLAIN };
     case OP_CODE.getEphemerals:
-      return {
-        kind: 'read',
-        op: { kind: 'getEphemerals', path: readString(reader) ?? '' },
-        watch: false,
-        form: 'plain',
-      };
+      return { kind: 'op', op: { kind: 'getEphemerals', path: readString(reader) ?? '' }, forms: PLAIN };
     case OP_CODE.getAllChildrenNumber:
-      return {
-        kind: 'read',
-        op: { kind: 'getAllChildrenNumber', path: readPath(reader) },
-        watch: false,
-        form: 'plain',
-      };
+      return { kind: 'op', op: { kind: 'getAllChildrenNumber', path: readPath(reader) }, forms: PLAIN };
     case OP_CODE.whoAmI:
       return { kind: 'whoAmI' };
     case OP_CODE.addWatch:
@@ -106,12 +100,12 @@ function readReadRequest(type: number, reader: ByteReader): JuteRequest {
 function readCreateRequest(type: number, reader: ByteReader): JuteRequest {
   const op = readCreate(type, reader);
   if (typeof op === 'number') return { kind: 'refused', error: op };
-  return { kind: 'op', op, form: type === OP_CODE.create ? 'plain' : 'withStat' };
+  return { kind: 'op', op, forms: type === OP_CODE.create ? PLAIN : WITH_STAT };
 }
 
-function readRead(kind: 'exists' | 'getData' | 'getChildren', reader: ByteReader): JuteRequest & { kind: 'read' } {
+function readRead(kind: 'exists' | 'getData' | 'getChildren', reader: ByteReader, forms = PLAIN): JuteRequest {
   const path = readPath(reader);
-  return { kind: 'read', op: { kind, path }, watch: readBool(reader), form: 'plain' };
+  return { kind: 'op', op: readBool(reader) ? { kind, path, watch: true } : { kind, path }, forms };
 }
 
 function readAuth(reader: ByteReader): JuteRequest {
@@ -125,14 +119,14 @@ function readAddWatch(reader: ByteReader): JuteRequest {
   const path = readPath(reader);
   const mode = ADD_WATCH_MODES[reader.i32()];
   if (mode === undefined) throw new DecodeError('A mode of a watch that is not known');
-  return { kind: 'addWatch', path, mode };
+  return { kind: 'op', op: { kind: 'addWatch', path, mode }, forms: PLAIN };
 }
 
 function readWatcher(kind: 'checkWatches' | 'removeWatches', reader: ByteReader): JuteRequest {
   const path = readPath(reader);
   const watcher = WATCHER_KINDS[reader.i32()];
   if (watcher === undefined) throw new DecodeError('A type of a watch that is not known');
-  return { kind, path, watcher };
+  return { kind: 'op', op: { kind, path, watcher }, forms: PLAIN };
 }
 
 function readSetWatches(reader: ByteReader, hasPersistent: boolean): JuteRequest {
@@ -142,5 +136,6 @@ function readSetWatches(reader: ByteReader, hasPersistent: boolean): JuteRequest
   const child = readStrings(reader);
   const persistent = hasPersistent ? readStrings(reader) : [];
   const persistentRecursive = hasPersistent ? readStrings(reader) : [];
-  return { kind: 'setWatches', lists: { relativeZxid, data, exist, child, persistent, persistentRecursive } };
+  const lists = { relativeZxid, data, exist, child, persistent, persistentRecursive };
+  return { kind: 'op', op: { kind: 'setWatches', lists }, forms: PLAIN };
 }

@@ -90,14 +90,13 @@ describe('requests', () => {
       body: {
         kind: 'op',
         op: { kind: 'create', path: '/a', data, acl, mode: 'persistent', sequential: false },
-        form: 'plain',
+        forms: ['plain'],
       },
     });
     expect(read('0000000f 00000002 00000003 00000002 2f6201').body).toEqual({
-      kind: 'read',
-      op: { kind: 'exists', path: '/b' },
-      watch: true,
-      form: 'plain',
+      kind: 'op',
+      op: { kind: 'exists', path: '/b', watch: true },
+      forms: ['plain'],
     });
     expect(read('00000008 fffffffe 0000000b')).toEqual({ header: { xid: -2, type: 11 }, body: { kind: 'ping' } });
     expect(read('00000008 00000004 fffffff5').body).toMatchObject({ op: { kind: 'closeSession' } });
@@ -111,7 +110,7 @@ describe('requests', () => {
     );
     const setData = { kind: 'setData', path: '/a', data: bytesOf('78'), expectedVersion: 0 };
     const parts = [{ kind: 'check', path: '/a', expectedVersion: 0 }, setData];
-    expect(multi.body).toEqual({ kind: 'multi', parts, forms: ['withStat', 'withStat'] });
+    expect(multi.body).toEqual({ kind: 'op', op: { kind: 'multi', parts }, forms: ['withStat', 'withStat'] });
     const answer =
       '00000033 00000003 00000001 00000004 00000000 ffffffff 00000000 00000000 00ffffff ff00ffff ff99ffff ff99ffff ffff01ff ffffff';
     expect(reply(3, 0x1_0000_0004n, 0, (writer) => writeFailedMulti(writer, 2, 1, -103))).toBe(packed(answer));
@@ -142,7 +141,7 @@ describe('requests', () => {
     const writer = new ByteWriter().string('/a').bytes(undefined).i32(0).i32(6).u64(99n).string('more');
     expect(readRequestBody(OP_CODE.createTtl, new ByteReader(writer.finish()))).toMatchObject({
       op: { mode: 'ttl', sequential: true, ttlMs: 99 },
-      form: 'withStat',
+      forms: ['withStat'],
     });
   });
 
@@ -172,7 +171,9 @@ describe('requests', () => {
   });
 
   it('C157: of an empty multi are read', () => {
-    expect(readRequestBody(OP_CODE.multi, new ByteReader(bytesOf('ffffffff01ffffffff')))).toMatchObject({ parts: [] });
+    expect(readRequestBody(OP_CODE.multi, new ByteReader(bytesOf('ffffffff01ffffffff')))).toMatchObject({
+      op: { parts: [] },
+    });
   });
 
   it('read bytes that are no text as U+FFFD, which no path may hold', () => {

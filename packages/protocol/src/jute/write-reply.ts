@@ -2,11 +2,16 @@
 import type { Identity } from '../acl.ts';
 import type { ByteWriter } from '../bytes.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import type { OpFailure, OpResult, PartResult } from '../op.ts';
-import { OP_CODE, WIRE_ERROR } from './op-codes.ts';
+import type { OpResult, PartResult, ReadPartResult } from '../op.ts';
+import type { Notification, NotificationKind } from '../watch-ops.ts';
+import { writeReplyHeader } from './headers.ts';
+import { OP_CODE, WIRE_ERROR, XID } from './op-codes.ts';
 import { writeBool, writeStrings } from './primitives.ts';
 import { writeAcl, writeStat } from './records.ts';
 import type { ReplyForm } from './requests.ts';
+
+/** Of anything but several operations at once. */
+type SingleResult = Exclude<OpResult, { kind: 'multi' | 'multiRead' }>;
 
 /** The number of an error on this wire; 0 where only our own API has it. */
 export function wireErrorOf(code: ErrorCode): number {
@@ -14,7 +19,7 @@ export function wireErrorOf(code: ErrorCode): number {
 }
 
 /** What follows the header of a reply without an error. */
-export function writeResult(writer: ByteWriter, result: Exclude<OpResult, { kind: 'multi' }>, form: ReplyForm): void {
+export function writeResult(writer: ByteWriter, result: SingleResult, form: ReplyForm): void {
   switch (result.kind) {
     case 'create':
       writer.string(result.path);
@@ -41,6 +46,10 @@ export function writeResult(writer: ByteWriter, result: Exclude<OpResult, { kind
       return;
     case 'sync':
       writer.string(result.path);
+      return;
+    case 'addWatch':
+      // Its body is an error of its own, which never is one (C154).
+      writer.i32(WIRE_ERROR.ok);
       return;
     default:
       // The others have no body.
@@ -75,14 +84,14 @@ export function writeFailedMulti(writer: ByteWriter, parts: number, failed: numb
 }
 
 /** The body of the reply to a multi of reads: each has its own fate. */
-export function writeMultiReads(writer: ByteWriter, results: readonly (OpResult | OpFailure)[]): void {
+export function writeMultiReads(writer: ByteWriter, results: readonly ReadPartResult[]): void {
   for (const result of results) {
     if (result.kind === 'error') {
       writeMultiError(writer, wireErrorOf(result.code));
       continue;
     }
-    writeMultiHeader(writer, result.kind === 'getData' ? OP_CODE.getData : OP_CODE.getChildren, false, WIRE_ERROR.ok);
-    if (result.kind !== 'multi') writeResult(writer, result, 'plain');
+    writeMultiHeader(writer, OP_CODE[result.kind], false, WIRE_ERROR.ok);
+    writeResult(writer, result, 'plain');
   }
   writeMultiEnd(writer);
 }
@@ -92,10 +101,21 @@ export function writeIdentities(writer: ByteWriter, identities: readonly Identit
   for (const { scheme, id } of identities) writer.string(scheme).string(id);
 }
 
-/** What a watch is told. The state is always that of a connection that is up. */
-export function writeWatcherEvent(writer: ByteWriter, type: number, path: string): void {
-  writer.i32(type).i32(SYNC_CONNECTED).string(path);
+/** What a watch is told, as a frame with its length. The state is always that of a connection that is up. */
+export function writeNotificationFrame(writer: ByteWriter, { kind, path, zxid }: Notification): void {
+  const start = writer.length;
+  writer.u32(0);
+  writeReplyHeader(writer, { xid: XID.notification, zxid, error: WIRE_ERROR.ok });
+  writer.i32(EVENT_TYPES[kind]).i32(SYNC_CONNECTED).string(path);
+  writer.u32At(start, writer.length - start - 4);
 }
+
+const EVENT_TYPES = {
+  nodeCreated: 1,
+  nodeDeleted: 2,
+  nodeDataChanged: 3,
+  nodeChildrenChanged: 4,
+} as const satisfies Record<NotificationKind, number>;
 
 const SYNC_CONNECTED = 3;
 

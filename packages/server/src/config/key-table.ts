@@ -144,6 +144,12 @@ export const KEYS = {
     0,
     1_000_000,
   ),
+  connectionWatchBytesMax: limit(
+    'connectionWatchBytesMax',
+    'Memory for watches of connections, as ZooKeeper has them; past it THROTTLED',
+    0,
+    16 * GIB,
+  ),
   peerQueueBytesMax: integer({
     group: 'Limits',
     help: 'Bytes waiting to be sent to one member; past it the link is closed and the member resyncs',

@@ -220,6 +220,7 @@ function resolveLimits({ values, origins }: Gathered): Limits {
     listingsMax: need(values.listingsMax, 'listingsMax'),
     listingBytesMax: need(values.listingBytesMax, 'listingBytesMax'),
     resumableWatchesMax: need(values.resumableWatchesMax, 'resumableWatchesMax'),
+    connectionWatchBytesMax: need(values.connectionWatchBytesMax, 'connectionWatchBytesMax'),
   };
 }
 

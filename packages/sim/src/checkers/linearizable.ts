@@ -47,6 +47,10 @@ function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
     case 'multiRead':
     case 'listChildren':
     case 'getSubtree':
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+    case 'setWatches':
       return undefined;
     default:
       return result;

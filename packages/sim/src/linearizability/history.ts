@@ -10,6 +10,7 @@ import {
   type Op,
   type OpFailure,
   type Stat,
+  type WatchOp,
 } from '@quorate/protocol';
 import { fateOfResult, partsText } from '../calls.ts';
 
@@ -40,7 +41,7 @@ export type SeenResult =
     };
 
 /** What is not looked at: it must not be in a history, for the checker would not see what it does. */
-export type UnmodelledOp = MultiReadOp | ListingOp | CreateOrSetOp;
+export type UnmodelledOp = MultiReadOp | ListingOp | CreateOrSetOp | WatchOp;
 
 /** One call of one client. */
 export interface HistoryCall {
@@ -74,6 +75,10 @@ export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
     case 'listChildren':
     case 'getSubtree':
     case 'createOrSet':
+    case 'addWatch':
+    case 'checkWatches':
+    case 'removeWatches':
+    case 'setWatches':
       return false;
     default:
       return true;

@@ -12,6 +12,7 @@ import {
   FRAME_BYTES_MAX,
   type Identity,
   NO_SESSION,
+  type Notification,
   REQUEST_BYTES_MAX,
   type SessionId,
 } from '@quorate/protocol';
@@ -20,6 +21,7 @@ import {
   type ClientHello,
   FRAME_PROTOCOL_REVISION,
   type ReceivedCall,
+  writeNotification,
   writeServerHello,
   writeSessionClosed,
 } from '@quorate/protocol/frames';
@@ -36,6 +38,12 @@ const HELLO_MS = 10_000;
 
 /** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
 const WRITE_MARK_BYTES = 1024 * 1024;
+
+/** Notifications in one frame; each has a path of up to 65,535 bytes. */
+const NOTIFICATIONS_A_FRAME = 48;
+
+/** What watches saw, and the client does not read, bytes: past it the stream is ended, and the client asks what it missed. */
+const NOTIFIED_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Signs of life that are owed to a client which does not read; it gets no more for those past it. */
 const ECHOES_MAX = 16;
@@ -123,6 +131,21 @@ class AttachStream implements Attachment {
     this.#push(writer.finish());
     this.#isEnding = true;
     if (!this.#isWriting) this.#write();
+  }
+
+  /** What the connection's own watches are told: in frames behind the replies that are there, before those that are not. */
+  notify(notifications: readonly Notification[]): void {
+    if (this.#phase !== 'open') return;
+    for (let frame = this.#replies.nextFrame(); frame !== undefined; frame = this.#replies.nextFrame()) {
+      this.#push(frame.finish());
+    }
+    for (let at = 0; at < notifications.length; at += NOTIFICATIONS_A_FRAME) {
+      const writer = new ByteWriter(256);
+      for (const one of notifications.slice(at, at + NOTIFICATIONS_A_FRAME)) writeNotification(writer, one);
+      this.#push(writer.finish());
+    }
+    if (this.#readyBytes > NOTIFIED_BYTES_MAX) this.close('THROTTLED', 'The client does not read what its watches saw');
+    else this.#core.answered(this);
   }
 
   #frame(frame: AttachRequest): void {

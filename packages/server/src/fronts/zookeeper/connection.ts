@@ -6,8 +6,14 @@
  * frame, or a request that nobody may send, ends this connection only; the session lives on. Source: reference §1.
  */
 import type { Socket } from 'node:net';
-import { ByteReader, ByteWriter, DecodeError, type ErrorCode, NO_SESSION } from '@quorate/protocol';
-import { connectResponseFrame, readConnectRequest, readRequestHeader, sessionRefusal } from '@quorate/protocol/jute';
+import { ByteReader, ByteWriter, DecodeError, type ErrorCode, NO_SESSION, type Notification } from '@quorate/protocol';
+import {
+  connectResponseFrame,
+  readConnectRequest,
+  readRequestHeader,
+  sessionRefusal,
+  writeNotificationFrame,
+} from '@quorate/protocol/jute';
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
@@ -30,6 +36,9 @@ const HELLO_MS = 10_000;
 /** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
 const WRITE_MARK_BYTES = 1024 * 1024;
 
+/** What watches saw, and a client does not read, bytes: past it the connection is closed, and the client asks what it missed. */
+const NOTIFIED_BYTES_MAX = 16 * 1024 * 1024;
+
 /** How long a client may take to read the last word, ms. */
 const LINGER_MS = 5_000;
 
@@ -46,6 +55,8 @@ export class Connection implements Attachment {
   readonly #number: number;
   #phase: 'first' | 'opening' | 'open' | 'closed' = 'first';
   #helloTimer: NodeJS.Timeout | undefined;
+  /** What is to be written next. */
+  #out = new ByteWriter(1024);
   #isWriting = false;
   #isPaused = false;
   #isTakingSoon = false;
@@ -89,6 +100,18 @@ export class Connection implements Attachment {
     if (this.#phase === 'opening') return this.#refused(code);
     if (!this.#isWriting) this.#write();
     this.#end();
+  }
+
+  /** What its watches are told stands where it came: behind the replies that are there, before those that are not. */
+  notify(notifications: readonly Notification[]): void {
+    if (this.#phase !== 'open') return;
+    while (this.#replies.writeNext(this.#out)) {
+      // All that are there.
+    }
+    for (const notification of notifications) writeNotificationFrame(this.#out, notification);
+    if (this.#isWriting && this.#out.length > NOTIFIED_BYTES_MAX)
+      return this.#fault('it does not read what its watches saw');
+    this.#core.answered(this);
   }
 
   #data(chunk: Buffer): void {
@@ -205,11 +228,12 @@ export class Connection implements Attachment {
   }
 
   #write(): void {
-    const writer = new ByteWriter(1024);
+    const writer = this.#out;
     while (writer.length < WRITE_MARK_BYTES && this.#replies.writeNext(writer)) {
       // Until there is no more, or enough.
     }
     if (writer.length === 0) return;
+    this.#out = new ByteWriter(1024);
     this.#isWriting = true;
     this.#socket.write(writer.finish(), this.#written);
   }

@@ -20,6 +20,7 @@ import {
   wireErrorOf,
   writeFailedMulti,
   writeIdentities,
+  writeMultiReads,
   writeMultiResults,
   writeResult,
   XID,
@@ -70,18 +71,7 @@ export class Requests {
   #one(xid: number, request: JuteRequest): void {
     switch (request.kind) {
       case 'op':
-        if (request.op.kind === 'closeSession') this.#isOver = true;
-        return this.#call(xid, request.op, bodyOf(request.form));
-      case 'read':
-        // Better refused than never told: watches of this wire are not built yet.
-        if (request.watch) return this.#own(xid, WIRE_ERROR.unimplemented);
-        return this.#call(xid, request.op, bodyOf(request.form));
-      case 'multi':
-        return this.#call(
-          xid,
-          { kind: 'multi', parts: request.parts },
-          bodyOfMulti(request.parts.length, request.forms),
-        );
+        return this.#op(xid, request.op, request.forms);
       case 'ping':
         return this.#own(XID.ping, WIRE_ERROR.ok);
       case 'whoAmI': {
@@ -98,6 +88,12 @@ export class Requests {
         this.#isOver = true;
         return this.#replies.addOwn(xid, { zxid: NO_ZXID, error: WIRE_ERROR.unimplemented, body: NO_BODY });
     }
+  }
+
+  #op(xid: number, op: Op, forms: readonly ReplyForm[]): void {
+    if (op.kind === 'closeSession') this.#isOver = true;
+    if (op.kind === 'multi') return this.#call(xid, op, bodyOfMulti(op.parts.length, forms));
+    return this.#call(xid, op, forms[0] === 'withStat' ? WITH_STAT : PLAIN);
   }
 
   #call(xid: number, op: Op, body: ReplyBody): void {
@@ -127,8 +123,14 @@ export class Requests {
     const shown = this.#proved(scheme, proof)?.filter((one) => !this.#has(one));
     const isRefused = shown === undefined || this.#identities.length + shown.length > IDENTITIES_MAX;
     if (isRefused) this.#isOver = true;
-    else this.#identities = [...this.#identities, ...shown];
+    else this.#identified([...this.#identities, ...shown]);
     this.#replies.addOwn(xid, { zxid: 0n, error: isRefused ? WIRE_ERROR.authFailed : WIRE_ERROR.ok, body: NO_BODY });
+  }
+
+  /** What it watches goes by it from now on too. */
+  #identified(identities: readonly Identity[]): void {
+    this.#identities = identities;
+    this.#core.post({ kind: 'identified', attachment: this.#attachment, identities });
   }
 
   /** Undefined when it proves nothing. The address is known without being shown. */
@@ -142,14 +144,11 @@ export class Requests {
   }
 }
 
-function bodyOf(form: ReplyForm): ReplyBody {
-  return form === 'plain' ? PLAIN : WITH_STAT;
-}
-
 function writesAs(form: ReplyForm): ReplyBody {
   return {
     write: (writer, result) => {
-      if (result.kind !== 'error' && result.kind !== 'multi') writeResult(writer, result, form);
+      if (result.kind === 'multiRead') writeMultiReads(writer, result.results);
+      else if (result.kind !== 'error' && result.kind !== 'multi') writeResult(writer, result, form);
     },
   };
 }
