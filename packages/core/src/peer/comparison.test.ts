@@ -2,6 +2,8 @@
 import { formatZxid, type SessionId } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import type { DataTree } from '../tree/data-tree.ts';
+import { CZXID } from '../tree/rows.ts';
+import type { StoredZnode } from '../tree/znode.ts';
 import { COMPARISON_MS } from './comparison.ts';
 import { ComparisonRounds } from './comparison-rounds.ts';
 import { InstantDisk } from './disk.fixture.ts';
@@ -218,8 +220,17 @@ describe('C053: memory that is altered by no txn', () => {
     },
     { what: 'the version', alter: (tree) => Object.assign(tree.znode('/a')!, { version: 7 }) },
     { what: 'the mtime', alter: (tree) => Object.assign(tree.znode('/a')!, { mtimeMs: 7 }) },
-    { what: 'the czxid', alter: (tree) => Object.assign(tree.znode('/a')!, { czxidLow: 7 }) },
-    { what: 'the owner', alter: (tree) => Object.assign(tree.znode('/a')!, { owner: 7n }) },
+    {
+      what: 'the czxid',
+      alter: (tree) => {
+        const { words, at } = tree.znode('/a') as StoredZnode;
+        words[at + CZXID + 1]! ^= 7;
+      },
+    },
+    {
+      what: 'the owner',
+      alter: (tree) => Object.assign(tree.znode('/a')!, { rare: { acl: undefined, owner: 7n, children: undefined } }),
+    },
     {
       what: "a session's timeout",
       alter: (tree, session) => Object.assign(tree.sessions.get(session)!, { timeoutMs: 7 }),

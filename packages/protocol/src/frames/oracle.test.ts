@@ -277,8 +277,14 @@ describe('the frame codec against protobufjs', () => {
           for (const { xid, answer } of replies) writeReply(writer, xid, 'getData', answer);
           if (last !== undefined) writeSessionClosed(writer, last);
           const bytes = writer.finish();
-          expect(decodeAttachResponse(bytes)).toEqual({ hello, replies, closed: last, watches: [] });
-          expect(decodeAttachResponse(throughResponse(bytes))).toEqual({ hello, replies, closed: last, watches: [] });
+          expect(decodeAttachResponse(bytes)).toEqual({ hello, replies, closed: last, watches: [], notifications: [] });
+          expect(decodeAttachResponse(throughResponse(bytes))).toEqual({
+            hello,
+            replies,
+            closed: last,
+            watches: [],
+            notifications: [],
+          });
         },
       ),
     );

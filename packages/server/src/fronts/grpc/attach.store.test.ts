@@ -58,7 +58,7 @@ describe('a session stream', () => {
     stream.bytes(new Uint8Array(0)).bytes(new Uint8Array(0));
     await vi.waitFor(() => expect(stream.frames.length).toBe(3));
     expect(stream.frames.slice(1)).toEqual(
-      Array(2).fill({ hello: undefined, replies: [], closed: undefined, watches: [] }),
+      Array(2).fill({ hello: undefined, replies: [], closed: undefined, watches: [], notifications: [] }),
     );
   });
 
