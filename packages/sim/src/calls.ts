@@ -5,6 +5,7 @@ import type {
   ErrorCode,
   MultiOp,
   MultiPart,
+  MultiReadOp,
   Op,
   OpFailure,
   SetAclOp,
@@ -59,16 +60,14 @@ export function fateOfResult(result: { readonly kind: string } | OpFailure | und
   return UNKNOWN.has(result.code) ? 'unknown' : 'not-done';
 }
 
-/** The writes that clients here make. */
-export type ClientWrite = Exclude<WriteOp, CreateOrSetOp>;
-
 /** True for what the leader orders and a session numbers. */
-export function isWrite(op: Op | SessionOp): op is ClientWrite {
+export function isWrite(op: Op | SessionOp): op is WriteOp {
   switch (op.kind) {
     case 'create':
     case 'delete':
     case 'setData':
     case 'setAcl':
+    case 'createOrSet':
     case 'multi':
       return true;
     default:
@@ -77,19 +76,19 @@ export function isWrite(op: Op | SessionOp): op is ClientWrite {
 }
 
 /** The changes and checks that a write asks for: those of a multi, or itself. */
-export function partsOf(op: ClientWrite): readonly (MultiPart | SetAclOp)[] {
+export function partsOf(op: WriteOp): readonly (MultiPart | SetAclOp | CreateOrSetOp)[] {
   return op.kind === 'multi' ? op.parts : [op];
 }
 
 /** A call in words, for messages. */
 export function describeCall({ call, answer }: CallRecord): string {
-  const path = 'path' in call.op ? ` ${call.op.path}` : call.op.kind === 'multi' ? ` ${partsText(call.op)}` : '';
+  const path = 'path' in call.op ? ` ${call.op.path}` : 'parts' in call.op ? ` ${partsText(call.op)}` : '';
   const outcome = answer === undefined ? 'no answer' : answer.result.kind === 'error' ? answer.result.code : 'ok';
   return `call ${call.callId} (${call.op.kind}${path} at member ${call.sid}, session 0x${call.session.toString(16)}: ${outcome})`;
 }
 
-/** The parts of a multi in words. */
-export function partsText({ parts }: MultiOp): string {
+/** The parts of a multi or multiRead in words. */
+export function partsText({ parts }: MultiOp | MultiReadOp): string {
   return `[${parts.map(({ kind, path }) => `${kind} ${path}`).join(', ')}]`;
 }
 

@@ -70,6 +70,8 @@ const RARE = [
   /** Of the data model: what was done, what was refused, what went by itself. */
   'multis',
   'multisRefused',
+  'multiReads',
+  'compounds',
   'guardFailed',
   'noAuth',
   'quotaExceeded',
@@ -166,6 +168,7 @@ export class CoverageCounter implements Checker {
       if (code === 'NO_AUTH') counts.noAuth += 1;
       if (code === 'QUOTA_EXCEEDED') counts.quotaExceeded += 1;
       if (answer?.result.kind === 'multi') counts.multis += 1;
+      if (answer?.result.kind === 'multiRead') counts.multiReads += 1;
       if (answer?.result.kind === 'error' && answer.result.part !== undefined) counts.multisRefused += 1;
     }
     const containers = new Set<string>();
@@ -174,6 +177,7 @@ export class CoverageCounter implements Checker {
       // The leader's own txns have no member of origin.
       if (txn?.body.kind === 'repeat') counts.repeated += 1;
       if (txn?.body.kind === 'closeSession' && txn.origin.sid === 0) counts.expired += 1;
+      if (txn?.body.kind === 'compound') counts.compounds += 1;
       if (txn?.body.kind === 'create' && txn.body.lifetime === 'container') containers.add(txn.body.path);
       if (txn?.body.kind === 'delete' && txn.origin.sid === 0) {
         counts[containers.has(txn.body.path) ? 'containersReaped' : 'ttlsReaped'] += 1;

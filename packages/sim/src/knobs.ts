@@ -54,8 +54,9 @@ export interface ClientKnobs {
   readonly pipeline: number;
   /** Znodes that all clients fight over. */
   readonly contended: number;
-  /** How often a call is a multi, concerns znodes that go by themselves, access control lists, quotas: a plain setData is 18. */
+  /** How often a call is a multi (half as often a multiRead), makes ancestors or sets or creates, concerns znodes that go by themselves, access control lists, quotas: a plain setData is 18. */
   readonly multis: number;
+  readonly compounds: number;
   readonly timed: number;
   readonly acls: number;
   readonly quotas: number;
@@ -149,6 +150,7 @@ function drawClients(random: Random): ClientKnobs {
     acls: random.chance(0.3) ? random.between(4, 30) : 0,
     quotas: random.chance(0.3) ? random.between(4, 30) : 0,
     guards: random.chance(0.4) ? 0.1 : 0,
+    compounds: random.chance(0.4) ? random.between(4, 30) : 0,
   };
 }
 

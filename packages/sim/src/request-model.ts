@@ -2,8 +2,9 @@
  * Whether a write had to be done at its place in the history, or had to be refused and for what reason, and what it comes to in the
  * txn: by the slow tree. First failure wins, in the order of reference §4.3. Not judged: sessions, forms of paths, limits.
  */
-import type { TxnBody, TxnPart } from '@quorate/core';
+import type { TreeChange, TxnBody, TxnPart } from '@quorate/core';
 import {
+  type CreateOrSetOp,
   type ErrorCode,
   type Guard,
   type Identity,
@@ -16,17 +17,18 @@ import {
   type SingleWriteOp,
   type Stat,
   unreachable,
+  type WriteOp,
+  ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
 import { isAllowed, keptAcl } from './acl-model.ts';
-import type { ClientWrite } from './calls.ts';
 import { quotaRefusal } from './quota-model.ts';
 import { isSameValue } from './same-value.ts';
 import { splitPath, type TreeModel } from './tree-model.ts';
 
 /** A write, and who asks. */
 export interface ModelRequest {
-  readonly op: ClientWrite;
+  readonly op: WriteOp;
   readonly session: SessionId;
   readonly identities: readonly Identity[];
   readonly guards: readonly Guard[];
@@ -38,6 +40,7 @@ export type Judged =
   /** `stats`: of a multi, those of the znodes of its parts right after each; undefined after a delete or a check. */
   | { readonly kind: 'done'; readonly body: TxnBody; readonly stats: readonly (Stat | undefined)[] };
 
+type CreateOp = Extract<MultiPart, { kind: 'create' }>;
 type Caller = Pick<ModelRequest, 'session' | 'identities'>;
 
 /** Judges a write in front of the txn at `zxid`, which was made at `timeMs`. The tree is not changed. */
@@ -51,11 +54,52 @@ export function judge(model: TreeModel, request: ModelRequest, zxid: Zxid, timeM
       const body = decideSetAcl(model, request, op);
       return typeof body === 'string' ? refused(body) : { kind: 'done', body, stats: [] };
     }
+    case 'createOrSet':
+      return judgePut(model, request, op);
     default: {
+      if (op.kind === 'create' && op.parents === true) {
+        const parts = decideCreates(model, request, op);
+        if (typeof parts === 'string') return refused(parts);
+        const [only, ...more] = parts;
+        const isPlain = only !== undefined && more.length === 0;
+        return { kind: 'done', body: isPlain ? only : { kind: 'compound', answers: 'create', parts }, stats: [] };
+      }
       const body = decide(model, request, op);
       return typeof body === 'string' ? refused(body) : { kind: 'done', body: body as TxnBody, stats: [] };
     }
   }
+}
+
+function judgePut(model: TreeModel, caller: Caller, op: CreateOrSetOp): Judged {
+  const { path, data, acl, parents } = op;
+  const isThere = model.znodes.has(path);
+  const create: CreateOp = { kind: 'create', path, data, mode: 'persistent', sequential: false };
+  const parts = isThere
+    ? decide(model, caller, { kind: 'setData', path, data, expectedVersion: undefined })
+    : decideCreates(model, caller, { ...create, ...(acl && { acl }), ...(parents && { parents }) });
+  if (typeof parts === 'string') return refused(parts);
+  const changes = (Array.isArray(parts) ? parts : [parts]) as readonly TreeChange[];
+  return { kind: 'done', body: { kind: 'compound', answers: 'createOrSet', parts: changes }, stats: [] };
+}
+
+/** A create with those of the ancestors that are missing, from the highest down. */
+function decideCreates(model: TreeModel, caller: Caller, op: CreateOp): readonly TreeChange[] | ErrorCode {
+  const missing: string[] = [];
+  let at = splitPath(op.path).parent;
+  for (; op.parents === true && !model.znodes.has(at); at = splitPath(at).parent) missing.unshift(at);
+  const base = { kind: 'create', data: undefined, mode: 'persistent', sequential: false } as const;
+  const ops = [...missing.map((path): CreateOp => ({ ...base, path, ...(op.acl && { acl: op.acl }) })), op];
+  return model.trial(() => {
+    const changes: TreeChange[] = [];
+    for (const one of ops) {
+      // Whoever has just made the parent may create below it, whatever the list says.
+      const change = decideCreate(model, caller, one, changes.length > 0);
+      if (typeof change === 'string') return change;
+      model.applyPart(ZERO_ZXID, 0, change);
+      changes.push(change as TreeChange);
+    }
+    return changes;
+  });
 }
 
 function refused(code: ErrorCode, part?: number): Judged {
@@ -126,13 +170,14 @@ export function decide(model: TreeModel, caller: Caller, op: MultiPart): TxnPart
 function decideCreate(
   model: TreeModel,
   { session, identities }: Caller,
-  op: Extract<MultiPart, { kind: 'create' }>,
+  op: CreateOp,
+  isInOwn = false,
 ): TxnPart | ErrorCode {
   const acl = op.acl === undefined ? undefined : keptAcl(op.acl, identities);
   if (op.acl !== undefined && acl === undefined) return 'INVALID_ACL';
   const parent = model.znodes.get(splitPath(op.path).parent);
   if (parent === undefined) return 'NO_NODE';
-  if (!isAllowed(parent.acl, PERMS.CREATE, identities)) return 'NO_AUTH';
+  if (!isInOwn && !isAllowed(parent.acl, PERMS.CREATE, identities)) return 'NO_AUTH';
   const path = pathOf(model, op);
   if (model.znodes.has(path)) return 'NODE_EXISTS';
   if (parent.ephemeralOwner !== NO_SESSION) return 'NO_CHILDREN_FOR_EPHEMERALS';

@@ -1,5 +1,5 @@
-import type { TxnBody, TxnPart } from '@quorate/core';
-import type { ErrorCode, MultiPart } from '@quorate/protocol';
+import type { TreeChange, TxnBody, TxnPart } from '@quorate/core';
+import type { ErrorCode, MultiPart, Op } from '@quorate/protocol';
 import { expect, test } from 'vitest';
 import { AcknowledgedWritesChecker } from './acknowledged-writes.ts';
 import {
@@ -118,4 +118,18 @@ test("what the leader deletes by itself is nobody's delete", () => {
   ];
   check(new AcknowledgedWritesChecker(), history(0));
   expect(() => check(new AcknowledgedWritesChecker(), history(1))).toThrow('was deleted 1 times');
+});
+
+test('a write with its ancestors stands as one, with what it was answered with last', () => {
+  const asked = called(1, { ...creating('/a/b', 'x'), parents: true } as Op);
+  const done = answered(1, at(1), { kind: 'create', path: '/a/b', stat: anyStat });
+  const stands = (answers: 'create' | 'createOrSet', ...parts: TxnBody[]) => [
+    logged([1, 2], record(at(1), { kind: 'compound', answers, parts: parts as TreeChange[] })),
+    applied(1, at(1)),
+  ];
+  const run = (...history: History) => check(new AcknowledgedWritesChecker(), history);
+  const above = { ...create('/a', ''), data: undefined } as TxnBody;
+  run(asked, stands('create', above, create('/a/b', 'x')), done);
+  expect(() => run(asked, stands('createOrSet', above, create('/a/b', 'x')), done)).toThrow('something else');
+  expect(() => run(asked, stands('create', create('/a/b', 'x'), above), done)).toThrow('something else');
 });

@@ -110,14 +110,19 @@ function countOf(deletes: Map<string, Deletes>, session: SessionId, path: string
 }
 
 function changesOf(body: TxnBody): readonly (TxnBody | TxnPart)[] {
-  return body.kind === 'multi' ? body.parts : [body];
+  return 'parts' in body ? body.parts : [body];
 }
 
 /** Whether `body` is what the call asked for, as its answer tells it. */
 function isEffectOf({ call, answer }: CallRecord, body: TxnBody): boolean {
   const { op } = call;
   const result = answer?.result;
-  if (!isWrite(op) || result === undefined || op.kind !== body.kind) return false;
+  if (!isWrite(op) || result === undefined) return false;
+  if (body.kind === 'compound') {
+    const last = body.parts.at(-1);
+    return body.answers === op.kind && 'path' in op && last !== undefined && isOf(op, result, last);
+  }
+  if (op.kind !== body.kind) return false;
   const parts = partsOf(op);
   const changes = changesOf(body);
   const results = result.kind === 'multi' ? result.results : [result];
@@ -130,8 +135,15 @@ function isEffectOf({ call, answer }: CallRecord, body: TxnBody): boolean {
 
 type Part = ReturnType<typeof partsOf>[number];
 
-function isChangeOf(part: Part, result: OpResult | { kind: string } | undefined, body: TxnBody | TxnPart | undefined) {
-  if (body?.kind !== part.kind || !('path' in body)) return false;
-  if (part.kind !== 'create') return body.path === part.path;
-  return result?.kind === 'create' && 'path' in result && result.path === body.path;
+type Result = OpResult | { readonly kind: string } | undefined;
+
+function isChangeOf(part: Part, result: Result, body: TxnBody | TxnPart | undefined): boolean {
+  return (
+    body?.kind === part.kind && 'path' in body && body.path !== undefined && isOf(part, result, { path: body.path })
+  );
+}
+
+function isOf(part: Part, result: Result, { path }: { readonly path: string }): boolean {
+  if (part.kind !== 'create') return path === part.path;
+  return result?.kind === 'create' && 'path' in result && result.path === path;
 }

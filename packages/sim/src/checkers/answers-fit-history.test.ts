@@ -163,3 +163,35 @@ test('the parts of a multi are judged one after the other, and a stat is that ri
   run([history, asked, refusedIn(0)]);
   expect(() => run([history, asked, refusedIn(1)])).toThrow('NODE_EXISTS in part 0');
 });
+
+test('several reads of one moment are each held against it', () => {
+  const parts = [getData, { kind: 'exists', path: '/c' }] as const;
+  const asked = called(1, { kind: 'multiRead', parts } as Op);
+  const first = { kind: 'getData', data: bytes('x'), stat: statAt(at(1)) } as const;
+  const none = { kind: 'error', code: 'NO_NODE', path: '/c', message: '' } as const;
+  run([history, asked, answered(1, at(1), { kind: 'multiRead', results: [first, none] })]);
+  expect(() => run([history, asked, answered(1, at(2), { kind: 'multiRead', results: [first, none] })])).toThrow(
+    'shows "x"',
+  );
+  expect(() => run([history, asked, answered(1, at(1), { kind: 'multiRead', results: [none, none] })])).toThrow(
+    'does exist',
+  );
+  expect(() => run([history, asked, answered(1, at(1), { kind: 'multiRead', results: [first] })])).toThrow(
+    'has other parts',
+  );
+});
+
+test('a write that sets or creates says which it was', () => {
+  const put = called(1, { kind: 'createOrSet', path: '/a', data: bytes('yy') });
+  const body: TxnBody = {
+    kind: 'compound',
+    answers: 'createOrSet',
+    parts: [{ kind: 'setData', path: '/a', data: bytes('yy'), version: 1 }],
+  };
+  const stands: History = [logged([1, 2], record(at(1), create('/a', 'x')), record(at(2), body)), applied(1, at(2))];
+  const stat = statAt(at(2), { version: 1, dataLength: 2 });
+  run([stands, put, answered(1, at(2), { kind: 'createOrSet', created: false, stat })]);
+  expect(() => run([stands, put, answered(1, at(2), { kind: 'createOrSet', created: true, stat })])).toThrow(
+    'has created /a',
+  );
+});

@@ -10,6 +10,7 @@ import {
   formatZxid,
   isReadKind,
   OPEN_ACL,
+  type OpFailure,
   type OpResult,
   PERMS,
   type SingleReadOp,
@@ -87,9 +88,17 @@ export class AnswersFitHistoryChecker implements Checker {
         if (partResult?.kind !== part.kind) violated(this, `${describeCall(record)}: part ${index} has another result`);
         this.#checkChange(record, partResult, part.path, stats[index]);
       });
-    } else if (result !== undefined && 'path' in body && body.path !== undefined) {
-      this.#checkChange(record, result, body.path, model.stat(body.path));
+      return;
     }
+    const change = body.kind === 'compound' ? body.parts.at(-1) : body;
+    if (result === undefined || change === undefined || !('path' in change) || change.path === undefined) return;
+    if (result.kind === 'createOrSet' && result.created !== (change.kind === 'create')) {
+      violated(
+        this,
+        `${describeCall(record)} was told that it ${result.created ? 'has' : 'has not'} created ${change.path}`,
+      );
+    }
+    this.#checkChange(record, result, change.path, model.stat(change.path));
   }
 
   #checkChange(record: CallRecord, result: OpResult | { kind: string }, path: string, stat: Stat | undefined): void {
@@ -101,27 +110,37 @@ export class AnswersFitHistoryChecker implements Checker {
 
   #checkReads(answers: readonly CallRecord[], model: TreeModel): void {
     for (const record of answers) {
-      const { op, identities = [] } = record.call;
+      const { op } = record.call;
       const result = record.answer?.result;
-      if (result === undefined || !isZnodeRead(op)) continue;
-      const znode = model.znodes.get(op.path);
-      const at = formatZxid(zxidOf(record));
-      if (result.kind === 'error') {
-        if (result.code !== 'NO_AUTH' && znode !== undefined)
-          violated(this, `${describeCall(record)}: ${op.path} does exist at ${at}`);
-        if (result.code === 'NO_AUTH' && (znode === undefined || isAllowed(znode.acl, rightsFor(op), identities)))
-          violated(this, `${describeCall(record)}: nothing kept it from ${op.path} at ${at}`);
-        continue;
+      if (result === undefined) continue;
+      if (isZnodeRead(op)) this.#checkOneRead(record, op, result, model);
+      else if (op.kind === 'multiRead' && result.kind === 'multiRead') {
+        if (op.parts.length !== result.results.length) violated(this, `${describeCall(record)} has other parts`);
+        op.parts.forEach((part, index) => this.#checkOneRead(record, part, result.results[index], model));
       }
-      if (znode === undefined) violated(this, `${describeCall(record)}: ${op.path} does not exist at ${at}`);
-      if (!isAllowed(znode.acl, rightsFor(op), identities))
-        violated(this, `${describeCall(record)} shows ${op.path} to whoever may not read it`);
-      this.#checkRead(record, result, model, znode);
     }
   }
 
-  #checkRead(record: CallRecord, result: OpResult, model: TreeModel, znode: ModelZnode): void {
-    const path = 'path' in record.call.op ? record.call.op.path : '';
+  #checkOneRead(record: CallRecord, op: ZnodeRead, result: OpResult | OpFailure | undefined, model: TreeModel): void {
+    const { identities = [] } = record.call;
+    const { path } = op;
+    const znode = model.znodes.get(path);
+    const at = formatZxid(zxidOf(record));
+    const isAllowedTo = isAllowed(znode?.acl, rightsFor(op), identities);
+    if (result?.kind === 'error') {
+      if (result.code !== 'NO_AUTH' && znode !== undefined)
+        violated(this, `${describeCall(record)}: ${path} does exist at ${at}`);
+      if (result.code === 'NO_AUTH' && (znode === undefined || isAllowedTo))
+        violated(this, `${describeCall(record)}: nothing kept it from ${path} at ${at}`);
+      return;
+    }
+    if (znode === undefined) violated(this, `${describeCall(record)}: ${path} does not exist at ${at}`);
+    if (!isAllowedTo) violated(this, `${describeCall(record)} shows ${path} to whoever may not read it`);
+    if (result?.kind !== op.kind) violated(this, `${describeCall(record)}: ${op.kind} of ${path} has another result`);
+    this.#checkRead(record, path, result, model, znode);
+  }
+
+  #checkRead(record: CallRecord, path: string, result: OpResult, model: TreeModel, znode: ModelZnode): void {
     const at = formatZxid(zxidOf(record));
     switch (result.kind) {
       case 'getData': {

@@ -43,8 +43,6 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
 
 function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
   switch (result?.kind) {
-    case 'createOrSet':
-    case 'multiRead':
     case 'listChildren':
     case 'getSubtree':
     case 'addWatch':

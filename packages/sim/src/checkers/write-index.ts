@@ -57,7 +57,7 @@ export function valuesOfCall({ call }: CallRecord): readonly string[] {
 }
 
 function valuesOf({ body }: Txn): readonly string[] {
-  return body.kind === 'multi' ? body.parts.flatMap(valueOf) : [valueOf(body)].flat();
+  return 'parts' in body ? body.parts.flatMap(valueOf) : [valueOf(body)].flat();
 }
 
 function valueOf(change: { readonly kind: string; readonly path?: unknown; readonly data?: unknown }): string | [] {

@@ -56,7 +56,7 @@ export class Probe {
     const created = new Set<string>();
     for (const zxid of ledger.committed) {
       const body = ledger.txn(zxid)?.body;
-      for (const change of body?.kind === 'multi' ? body.parts : [body]) {
+      for (const change of body !== undefined && 'parts' in body ? body.parts : [body]) {
         if (change?.kind === 'create') created.add(change.path);
       }
     }

@@ -13,6 +13,7 @@ import {
   type Op,
   PERMS,
   quotaAncestors,
+  type ReadPart,
   type SingleWriteOp,
   statsPath,
 } from '@quorate/protocol';
@@ -60,6 +61,29 @@ export function drawMulti(hand: Hand): Op {
       return { kind: 'multi', parts };
     }
   }
+}
+
+/** Creates that make their ancestors, writes that set or create; both also where ancestors come and go. */
+export function drawCompound(hand: Hand): Op {
+  const { random, value } = hand;
+  const parents = random.chance(0.6) ? ({ parents: true } as const) : {};
+  const path = random.pick([hand.contendedPath(), `${hand.contendedPath()}/x`, '/w/d', '/w/d/e', '/w/d/e/f', '/w/d/x']);
+  const acl = path.startsWith('/w/d') && random.chance(0.1) ? { acl: drawAcl(random) } : {};
+  const kind = random.weighted({ createOrSet: 5, create: 4, delete: 3 });
+  if (kind === 'delete') return { kind, path, expectedVersion: undefined };
+  if (kind === 'createOrSet') return { kind, path, data: value(), ...parents, ...acl };
+  const mode = hand.hasSession && random.chance(0.2) ? 'ephemeral' : 'persistent';
+  return { kind, path, data: value(), mode, sequential: random.chance(0.2), ...parents, ...acl };
+}
+
+/** Several reads of one moment, most often of the twins. */
+export function drawMultiRead(hand: Hand): Op {
+  const { random } = hand;
+  const paths = random.chance(0.6) ? random.shuffle(TWINS) : [hand.contendedPath(), QUEUE, random.pick(TWINS), '/w/d'];
+  const parts = paths.map(
+    (path): ReadPart => ({ kind: random.pick(['getData', 'getData', 'exists', 'getChildren']), path }),
+  );
+  return { kind: 'multiRead', parts };
 }
 
 function enqueue({ random, value }: Hand): MultiPart {

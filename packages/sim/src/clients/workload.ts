@@ -3,14 +3,31 @@
  * conditional changes with versions that may be old, guards; as the knobs say also what special-draws.ts draws. Every write that
  * carries data carries a value of its own, by which it can be found in the history. All drawn from the seed.
  */
-import { type Guard, type Identity, type Op, type SingleWriteOp, TTL_MAX_MS, unreachable } from '@quorate/protocol';
-import { type ClientWrite, isWrite, partsOf } from '../calls.ts';
+import {
+  type Guard,
+  type Identity,
+  type Op,
+  type SingleWriteOp,
+  TTL_MAX_MS,
+  unreachable,
+  type WriteOp,
+} from '@quorate/protocol';
+import { isWrite, partsOf } from '../calls.ts';
 import type { ClientKnobs } from '../knobs.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
 import { Known } from './known.ts';
 import { QUEUE, ROOT } from './places.ts';
-import { drawBounded, drawIdentities, drawMulti, drawSecured, drawTimed, type Hand } from './special-draws.ts';
+import {
+  drawBounded,
+  drawCompound,
+  drawIdentities,
+  drawMulti,
+  drawMultiRead,
+  drawSecured,
+  drawTimed,
+  type Hand,
+} from './special-draws.ts';
 
 export interface Draw {
   readonly op: Op;
@@ -34,7 +51,7 @@ const PLAIN = {
   bad: 1,
 } as const;
 
-type Kind = keyof typeof PLAIN | 'multi' | 'timed' | 'secured' | 'bounded';
+type Kind = keyof typeof PLAIN | 'multi' | 'multiRead' | 'compound' | 'timed' | 'secured' | 'bounded';
 
 /** One client's mind: what it knows of versions and names, and what it will do next. */
 export class Workload {
@@ -65,9 +82,17 @@ export class Workload {
     this.#hasSession = options.hasSession;
     this.#valueBytesMax = options.knobs.valueBytesMax;
     this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
-    const { multis, guards, timed, acls, quotas } = options.knobs;
+    const { multis, compounds, guards, timed, acls, quotas } = options.knobs;
     this.#known = new Known(random);
-    this.#weights = { ...PLAIN, multi: multis, timed, secured: acls, bounded: quotas };
+    this.#weights = {
+      ...PLAIN,
+      multi: multis,
+      multiRead: multis / 2,
+      compound: compounds,
+      timed,
+      secured: acls,
+      bounded: quotas,
+    };
     this.#identities = acls > 0 ? drawIdentities(random.fork('identities')) : undefined;
     this.#guardChance = guards;
     this.#isTimed = timed > 0;
@@ -140,6 +165,10 @@ export class Workload {
         return { kind, path: random.pick([ROOT, QUEUE, path]) };
       case 'multi':
         return drawMulti(this.#hand);
+      case 'multiRead':
+        return drawMultiRead(this.#hand);
+      case 'compound':
+        return drawCompound(this.#hand);
       case 'timed':
         return drawTimed(this.#hand);
       case 'secured':
@@ -178,7 +207,7 @@ export class Workload {
   }
 
   /** Of the znode itself, of what it stands under, or of any other. */
-  #guard(op: ClientWrite): Guard | undefined {
+  #guard(op: WriteOp): Guard | undefined {
     const path = this.#random.pick([...partsOf(op).map((part) => part.path), this.#random.pick(this.#paths), QUEUE]);
     return this.#known.guard(path);
   }

@@ -2,6 +2,7 @@ import type { ErrorCode, MultiPart } from '@quorate/protocol';
 import { describe, expect, test } from 'vitest';
 import { checkLinearizable } from './check.ts';
 import {
+  bytes,
   call,
   changed,
   close,
@@ -30,11 +31,40 @@ const madeA: SeenPart = { kind: 'create', path: '/a' };
 const multi = (...parts: Op[]): Op => ({ kind: 'multi', parts: parts as MultiPart[] });
 const both = (...results: SeenPart[]): SeenResult => ({ kind: 'multi', results });
 const brief = (path: string): Op => ({ ...create(path, 'x'), mode: 'ttl', ttlMs: 5 }) as Op;
+const deep = (path: string): Op => ({ ...create(path, 'z'), parents: true }) as Op;
+const put = (path: string, value: string): Op => ({ kind: 'createOrSet', path, data: bytes(value) });
 const failedIn = (part: number, code: ErrorCode): HistoryCall['result'] => {
   return { kind: 'error', code, path: undefined, message: '', part };
 };
 
 const GOOD: readonly (readonly [string, History])[] = [
+  [
+    'ancestors are made where they are missing, and stay as they are where they are not',
+    [
+      made1,
+      call(deep('/a/b/c'), [3, 4], made('/a/b/c')),
+      call(get('/a'), [5, 6], shown('x', 0)),
+      call(get('/a/b'), [7, 8], { kind: 'getData', data: undefined, stat: { version: 0 } }),
+    ],
+  ],
+  [
+    'a put of unknown outcome has set or made it, or not',
+    [
+      call(put('/a', 'x'), [1]),
+      call(get('/a'), [2, 3], 'NO_NODE'),
+      call(get('/a'), [4, 5], shown('x', 0)),
+      call(put('/a', 'y'), [6, 7], { kind: 'createOrSet', created: false, stat: { version: 1 } }),
+    ],
+  ],
+  [
+    'a sequential number after ancestors is any',
+    [
+      call(create('/q', ''), [1, 2], made('/q')),
+      call(create('/q/a-', '', { sequential: true }), [3, 4], made('/q/a-0000000000')),
+      call(deep('/q/d/e'), [5, 6], made('/q/d/e')),
+      call(create('/q/a-', '', { sequential: true }), [7, 8], made('/q/a-0000000002')),
+    ],
+  ],
   [
     'a multi does all that it does to a znode at one moment',
     [
@@ -143,6 +173,28 @@ const GOOD: readonly (readonly [string, History])[] = [
 ];
 
 const BAD: readonly (readonly [string, History, string])[] = [
+  [
+    'an ancestor that was made and is not there',
+    [call(deep('/a/b'), [1, 2], made('/a/b')), call(get('/a'), [3, 4], 'NO_NODE')],
+    '/a: after version 0',
+  ],
+  [
+    'a put that says it has set what was not there',
+    [call(put('/a', 'x'), [1, 2], { kind: 'createOrSet', created: false, stat: { version: 1 } })],
+    '/a: after no znode',
+  ],
+  [
+    'several reads of one moment, one of them of another',
+    [
+      made1,
+      call(set('/a', 'y'), [3, 4], changed(1)),
+      call({ kind: 'multiRead', parts: [{ kind: 'getData', path: '/a' }] }, [5, 6], {
+        kind: 'multiRead',
+        results: [{ kind: 'getData', data: bytes('x') }],
+      }),
+    ],
+    '/a: after version 1',
+  ],
   [
     'a multi of which one znode shows nothing',
     [

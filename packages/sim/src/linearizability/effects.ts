@@ -2,7 +2,7 @@
  * What a write says about single znodes: what it does to each when it was done or may have been, and what its refusal shows. A
  * multi does all at one moment, so what it does to one znode is one step of that znode, however many of its parts concern it.
  */
-import type { CheckOp, MultiPart, SetAclOp, SingleWriteOp } from '@quorate/protocol';
+import type { CheckOp, CreateOrSetOp, MultiPart, SetAclOp, SingleWriteOp } from '@quorate/protocol';
 import { partsOf } from '../calls.ts';
 import { fateOfCall, type HistoryCall, type SeenPart } from './history.ts';
 import type { Sight, ZnodeOp } from './znode-model.ts';
@@ -15,7 +15,8 @@ export interface Known {
   readonly valueOf: (data: Uint8Array | undefined) => number;
 }
 
-type Part = SingleWriteOp | CheckOp | SetAclOp;
+type Part = SingleWriteOp | CheckOp | SetAclOp | CreateOrSetOp;
+type Add = (path: string, op: ZnodeOp) => void;
 type Write = HistoryCall & { readonly op: Extract<HistoryCall['op'], { kind: Part['kind'] | 'multi' }> };
 
 export const SEQUENCE_DIGITS = 10;
@@ -35,7 +36,7 @@ export function seenParts({ op, result }: Write): readonly (readonly [Part, Seen
 /** By path, what a write does to it in order when it is done, or takes effect unseen. Nothing for what was refused. */
 export function effectsOf(call: Write, known: Known): ReadonlyMap<string, readonly ZnodeOp[]> {
   const effects = new Map<string, ZnodeOp[]>();
-  const add = (path: string, op: ZnodeOp): void => {
+  const add: Add = (path, op) => {
     const before = effects.get(path);
     if (before === undefined) effects.set(path, [op]);
     else before.push(op);
@@ -58,6 +59,9 @@ export function effectsOf(call: Write, known: Known): ReadonlyMap<string, readon
       case 'check':
         add(part.path, { kind: 'see', sight: existsWith(part.expectedVersion) });
         break;
+      case 'createOrSet':
+        putEffects(call, part, result, known, add);
+        break;
       case 'setAcl':
         // Versions of lists are not followed.
         add(part.path, { kind: 'see', sight: { exists: true } });
@@ -72,15 +76,42 @@ function createEffects(
   part: Extract<Part, { kind: 'create' }>,
   result: SeenPart | undefined,
   known: Known,
-  add: (path: string, op: ZnodeOp) => void,
+  add: Add,
 ): void {
   const parent = parentOf(part.path);
+  if (part.parents === true) ancestorEffects(part.path, known, add);
   const path = result?.kind === 'create' ? result.path : part.sequential ? undefined : part.path;
   if (known.counting.has(parent)) {
     const number = part.sequential && path !== undefined ? Number(path.slice(-SEQUENCE_DIGITS)) : undefined;
     add(parent, { kind: 'child', number });
-  } else if (fateOfCall(call) === 'done') add(parent, { kind: 'see', sight: { exists: true } });
+  } else if (fateOfCall(call) === 'done' && part.parents !== true)
+    add(parent, { kind: 'see', sight: { exists: true } });
   if (path !== undefined) add(path, creation(path, part, call.session, known));
+}
+
+/** Those of the ancestors that are missing are made; nobody says which those were. */
+function ancestorEffects(path: string, known: Known, add: Add): void {
+  const ancestors: string[] = [];
+  for (let at = parentOf(path); at !== '/'; at = parentOf(at)) ancestors.unshift(at);
+  for (const at of ancestors) {
+    add(at, { kind: 'ensure', value: known.valueOf(undefined), countsChildren: known.counting.has(at) });
+    if (known.counting.has(parentOf(at))) add(parentOf(at), { kind: 'uncount' });
+  }
+}
+
+function putEffects(call: Write, part: CreateOrSetOp, result: SeenPart | undefined, known: Known, add: Add): void {
+  const { path, data, parents } = part;
+  const value = known.valueOf(data);
+  const create = { kind: 'create', path, data, mode: 'persistent', sequential: false } as const;
+  if (result?.kind === 'createOrSet' && !result.created) {
+    add(path, { kind: 'set', value, expected: undefined, version: result.stat?.version });
+  } else if (result?.kind === 'createOrSet') {
+    createEffects(call, { ...create, ...(parents && { parents }) }, { kind: 'create', path }, known, add);
+  } else {
+    if (parents === true) ancestorEffects(path, known, add);
+    if (known.counting.has(parentOf(path))) add(parentOf(path), { kind: 'uncount' });
+    add(path, { kind: 'put', value, countsChildren: known.counting.has(path) });
+  }
 }
 
 /** The create of that very path. */
@@ -111,6 +142,9 @@ export function sightOfRefusal(call: Write): readonly [path: string, sight: Sigh
 }
 
 function sightOfPart(part: Part, code: string): readonly [string, Sight] | undefined {
+  // It is said of some ancestor, or of one of two things.
+  if ('parents' in part && part.parents === true) return undefined;
+  if (part.kind === 'createOrSet') return code === 'NO_NODE' ? [part.path, { exists: false }] : undefined;
   if (part.kind === 'create') return sightOfCreate(part, code);
   const { path } = part;
   switch (code) {

@@ -2,16 +2,7 @@
  * What clients did and were told, and nothing else: the input of the linearizability checker. The simulator makes it from
  * its observations, tests on real processes from what their clients wrote down.
  */
-import {
-  type CreateOrSetOp,
-  ERRORS,
-  type ListingOp,
-  type MultiReadOp,
-  type Op,
-  type OpFailure,
-  type Stat,
-  type WatchOp,
-} from '@quorate/protocol';
+import { ERRORS, type ListingOp, type Op, type OpFailure, type Stat, type WatchOp } from '@quorate/protocol';
 import { fateOfResult, partsText } from '../calls.ts';
 
 /** Parts of a Stat that are compared when they are known. */
@@ -21,27 +12,26 @@ export type SeenStat = Partial<Pick<Stat, 'version' | 'ephemeralOwner'>>;
 export type SeenPart =
   | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
   | { readonly kind: 'setData'; readonly stat?: SeenStat }
+  | { readonly kind: 'createOrSet'; readonly created: boolean; readonly stat?: SeenStat }
   | { readonly kind: 'delete' | 'check' | 'setAcl' };
+
+/** The result of one part of a multiRead, or of a read that is none. */
+export type SeenRead =
+  | { readonly kind: 'exists' | 'getChildren'; readonly stat?: SeenStat }
+  | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat };
 
 /** A successful result, as far as the client has it: what is absent is not checked. */
 export type SeenResult =
-  | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
-  | { readonly kind: 'setData' | 'exists' | 'getChildren'; readonly stat?: SeenStat }
+  | SeenPart
+  | SeenRead
   | { readonly kind: 'multi'; readonly results: readonly SeenPart[] }
-  | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat }
+  | { readonly kind: 'multiRead'; readonly results: readonly (SeenRead | OpFailure)[] }
   | {
-      readonly kind:
-        | 'delete'
-        | 'sync'
-        | 'closeSession'
-        | 'getEphemerals'
-        | 'getAllChildrenNumber'
-        | 'setAcl'
-        | 'getAcl';
+      readonly kind: 'sync' | 'closeSession' | 'getEphemerals' | 'getAllChildrenNumber' | 'getAcl';
     };
 
 /** What is not looked at: it must not be in a history, for the checker would not see what it does. */
-export type UnmodelledOp = MultiReadOp | ListingOp | CreateOrSetOp | WatchOp;
+export type UnmodelledOp = ListingOp | WatchOp;
 
 /** One call of one client. */
 export interface HistoryCall {
@@ -71,10 +61,8 @@ export interface HistoryCall {
 
 export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
   switch (op.kind) {
-    case 'multiRead':
     case 'listChildren':
     case 'getSubtree':
-    case 'createOrSet':
     case 'addWatch':
     case 'checkWatches':
     case 'removeWatches':
@@ -96,7 +84,7 @@ export function fateOfCall({ result, returnedAt }: HistoryCall): ReturnType<type
 /** A call in words, for messages. */
 export function describeHistoryCall(call: HistoryCall): string {
   const { process, op, invokedAt, returnedAt, result } = call;
-  const path = 'path' in op ? ` ${op.path}` : op.kind === 'multi' ? ` ${partsText(op)}` : '';
+  const path = 'path' in op ? ` ${op.path}` : 'parts' in op ? ` ${partsText(op)}` : '';
   const expected = 'expectedVersion' in op && op.expectedVersion !== undefined ? ` if ${op.expectedVersion}` : '';
   const data = 'data' in op ? ` ${textOf(op.data)}` : '';
   return `${process}: ${op.kind}${path}${expected}${data} [${invokedAt}..${returnedAt ?? ''}] -> ${outcomeOf(result)}`;

@@ -4,10 +4,10 @@
  * results that need two znodes at one moment (NOT_EMPTY, lists of children). So it is for a multi: each of its znodes sees it at
  * a moment of its own within its interval; that they are one moment is not looked at here.
  */
-import { isReadKind, quotaNode } from '@quorate/protocol';
-import { type ClientWrite, isWrite } from '../calls.ts';
+import { isReadKind, type OpFailure, quotaNode, type ReadPart, type WriteOp } from '@quorate/protocol';
+import { isWrite } from '../calls.ts';
 import { creation, effectsOf, parentOf, SEQUENCE_DIGITS, seenParts, sightOfRefusal } from './effects.ts';
-import { fateOfCall, type History, type HistoryCall, type SeenPart } from './history.ts';
+import { fateOfCall, type History, type HistoryCall, type SeenPart, type SeenRead } from './history.ts';
 import type { Timed } from './search.ts';
 import type { Sight, ZnodeOp, ZnodeState } from './znode-model.ts';
 
@@ -73,8 +73,10 @@ class Partition {
     const { op, result, session, invokedAt } = call;
     const fate = fateOfCall(call);
     const isChecked = call.linearizable || this.#floors.has(call);
-    if (result?.kind === 'getData' && fate === 'done' && isChecked) {
-      const key = dataKey(result.data);
+    const shown = result?.kind === 'multiRead' ? result.results : [result];
+    for (const each of isChecked && fate === 'done' ? shown : []) {
+      if (each?.kind !== 'getData') continue;
+      const key = dataKey(each.data);
       if (!this.#values.has(key)) this.#values.set(key, this.#values.size + 1);
     }
     if (isWriteCall(call)) {
@@ -97,18 +99,31 @@ class Partition {
     const { op } = call;
     if (fate === 'not-done') return;
     if (isWriteCall(call)) return this.#takeWrite(call);
+    const from = call.linearizable ? call.invokedAt : this.#floors.get(call);
+    if (fate === 'unknown' || from === undefined) return;
     switch (op.kind) {
       case 'exists':
       case 'getData':
-      case 'getChildren': {
-        const from = call.linearizable ? call.invokedAt : this.#floors.get(call);
-        if (fate === 'unknown' || from === undefined) break;
-        this.#add(op.path, call, { kind: 'see', sight: this.#sightOf(call) }, from);
+      case 'getChildren':
+        this.#add(op.path, call, { kind: 'see', sight: this.#sightOf(op, call.result) }, from);
         break;
-      }
+      case 'multiRead':
+        if (call.result?.kind === 'multiRead') this.#takeReads(call, op.parts, call.result.results, from);
+        break;
       default:
         break;
     }
+  }
+
+  /** All at one moment: a path that is read twice is seen once, the same. */
+  #takeReads(call: HistoryCall, parts: readonly ReadPart[], results: readonly (SeenRead | OpFailure)[], from: number) {
+    const byPath = new Map<string, ZnodeOp[]>();
+    parts.forEach((part, index) => {
+      const ops = byPath.get(part.path) ?? [];
+      ops.push({ kind: 'see', sight: this.#sightOf(part, results[index]) });
+      byPath.set(part.path, ops);
+    });
+    for (const [path, ops] of byPath) this.#add(path, call, { kind: 'all', ops }, from);
   }
 
   #takeWrite(call: HistoryCall & WriteCall): void {
@@ -187,7 +202,7 @@ class Partition {
     else part.push(timed);
   }
 
-  #sightOf({ op, result }: HistoryCall): Sight {
+  #sightOf(op: ReadPart, result: SeenRead | OpFailure | HistoryCall['result']): Sight {
     if (result === undefined || result.kind === 'error') return { exists: result?.code === 'NO_AUTH' };
     const stat = 'stat' in result ? result.stat : undefined;
     return {
@@ -228,11 +243,11 @@ function floorsOf(history: History): ReadonlyMap<HistoryCall, number> {
 }
 
 /** What a quota holds is written down by nobody's call. */
-function isKeptByEnsemble(op: HistoryCall['op']): boolean {
-  return 'path' in op && quotaNode(op.path)?.kind === 'stats';
+function isKeptByEnsemble({ path }: ReadPart): boolean {
+  return quotaNode(path)?.kind === 'stats';
 }
 
-type WriteCall = { readonly op: ClientWrite };
+type WriteCall = { readonly op: WriteOp };
 
 function isWriteCall(call: HistoryCall): call is HistoryCall & WriteCall {
   return isWrite(call.op);

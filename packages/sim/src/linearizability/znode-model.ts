@@ -47,6 +47,12 @@ export type ZnodeOp =
       readonly version: number | undefined;
     }
   | { readonly kind: 'remove'; readonly expected: number | undefined }
+  /** Is set when it is there, else created. */
+  | { readonly kind: 'put'; readonly value: number; readonly countsChildren: boolean }
+  /** Is created when it is not there. */
+  | { readonly kind: 'ensure'; readonly value: number; readonly countsChildren: boolean }
+  /** A child may have been created: what number the next one gets is not known any more. */
+  | { readonly kind: 'uncount' }
   /** A session ends: its ephemeral goes. */
   | { readonly kind: 'end'; readonly session: bigint }
   /** Its time is over. */
@@ -63,12 +69,14 @@ function apply(state: ZnodeState, op: ZnodeOp): ZnodeState | undefined {
   if (op.kind === 'see') return fits(state, op.sight) ? state : undefined;
   if (op.kind === 'end') return state !== 'absent' && state.owner === op.session ? 'absent' : state;
   if (op.kind === 'reap') return state !== 'absent' && state.isTimed ? 'absent' : state;
+  if (op.kind === 'put' || op.kind === 'ensure') return applyPut(state, op);
   if (op.kind === 'create') {
     const { value, owner, isTimed, countsChildren } = op;
     if (state !== 'absent') return undefined;
     return { version: 0, value, owner, isTimed, creates: countsChildren ? 0 : undefined };
   }
   if (state === 'absent') return undefined;
+  if (op.kind === 'uncount') return { ...state, creates: undefined };
   if (op.kind === 'child') {
     const { creates } = state;
     const number = op.number ?? creates;
@@ -80,6 +88,13 @@ function apply(state: ZnodeState, op: ZnodeOp): ZnodeState | undefined {
   const version = state.version + 1;
   if (op.version !== undefined && op.version !== version) return undefined;
   return { ...state, version, value: op.value };
+}
+
+function applyPut(state: ZnodeState, op: Extract<ZnodeOp, { kind: 'put' | 'ensure' }>): ZnodeState {
+  const { kind, value, countsChildren } = op;
+  if (state === 'absent')
+    return { version: 0, value, owner: 0n, isTimed: false, creates: countsChildren ? 0 : undefined };
+  return kind === 'ensure' ? state : { ...state, version: state.version + 1, value };
 }
 
 function applyAll(state: ZnodeState, ops: readonly ZnodeOp[]): ZnodeState | undefined {
