@@ -144,6 +144,8 @@ export const RARE_FAULTS: ReadonlySet<PlantedFault> = new Set([
   wallClock,
   partUnguarded,
   containerAstray,
+  answerLost,
+  purgeTooMuch,
 ]);
 
 /** The fault of that name, harmless or not, or undefined. */
