@@ -192,3 +192,14 @@ describe('a varint of up to 53 bits', () => {
     expect(() => new ByteReader(new Uint8Array(11).fill(0x80)).varint64()).toThrow(DecodeError);
   });
 });
+
+it('a reader that begins anew knows nothing of the bytes before', () => {
+  const first = new ByteWriter().u64(7n).u32(0xffff_fffe).finish();
+  const reader = new ByteReader(first);
+  expect([reader.u64(), reader.i32()]).toEqual([7n, -2]);
+  const wider = Uint8Array.of(9, ...new ByteWriter().u64(0xffff_ffff_0000_0001n).u32(0xffff_fffe).finish());
+  reader.reset(wider.subarray(1));
+  expect([reader.u64(), reader.u32(), reader.remaining]).toEqual([0xffff_ffff_0000_0001n, 0xffff_fffe, 0]);
+  expect(() => reader.u8()).toThrow(DecodeError);
+  expect(reader.reset(Uint8Array.of(0xe9, 0x41)).latin1(2)).toBe('éA');
+});

@@ -3,6 +3,7 @@
  * varints (gRPC frames). No Node types, so that `core` can use it. A reader never trusts a length: every read
  * is checked against what is there and fails with DecodeError.
  */
+import { readLatin1 } from './latin1.ts';
 import { readUtf8, utf8Length, writeUtf8 } from './utf8.ts';
 
 /** The bytes are not what their format says. The only error that a ByteReader throws. */
@@ -172,16 +173,25 @@ export class ByteWriter {
 
 /** Reads from `start` to `end` of a buffer. What it returns of bytes are views, not copies. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
-  readonly #end: number;
+  #bytes: Uint8Array;
+  /** Made when it is needed: most never do, and it costs more than all the rest of a small read. */
+  #view: DataView | undefined = undefined;
+  #end: number;
   #at: number;
 
   constructor(bytes: Uint8Array, start = 0, end = bytes.length) {
     this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.#at = start;
     this.#end = end;
+  }
+
+  /** Begins anew with other bytes. */
+  reset(bytes: Uint8Array): this {
+    this.#bytes = bytes;
+    this.#view = undefined;
+    this.#at = 0;
+    this.#end = bytes.length;
+    return this;
   }
 
   get offset(): number {
@@ -197,23 +207,26 @@ export class ByteReader {
   }
 
   u32(): number {
-    return this.#view.getUint32(this.#take(4));
+    return this.i32() >>> 0;
   }
 
   i32(): number {
-    return this.#view.getInt32(this.#take(4));
+    const at = this.#take(4);
+    const bytes = this.#bytes;
+    const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16);
+    return high | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
   }
 
   u64(): bigint {
-    return this.#view.getBigUint64(this.#take(8));
+    return this.#viewed().getBigUint64(this.#take(8));
   }
 
   i64(): bigint {
-    return this.#view.getBigInt64(this.#take(8));
+    return this.#viewed().getBigInt64(this.#take(8));
   }
 
   f64(): number {
-    return this.#view.getFloat64(this.#take(8));
+    return this.#viewed().getFloat64(this.#take(8));
   }
 
   /** A view of the next `length` bytes. */
@@ -239,6 +252,12 @@ export class ByteReader {
     } catch (cause) {
       throw new DecodeError(`Bad string at byte ${start}: ${(cause as Error).message}`);
     }
+  }
+
+  /** The next `length` bytes, LATIN1_MAX at most, as a string of one character each. */
+  latin1(length: number): string {
+    const start = this.#take(length);
+    return readLatin1(this.#bytes, start, start + length);
   }
 
   /** Protobuf varint that must fit 32 bits (a longer, sign-extended one is cut to its low 32 bits). */
@@ -286,12 +305,18 @@ export class ByteReader {
   }
 
   fixed64(): bigint {
-    return this.#view.getBigUint64(this.#take(8), true);
+    return this.#viewed().getBigUint64(this.#take(8), true);
   }
 
   /** Fails unless everything has been read. */
   end(): void {
     if (this.#at !== this.#end) throw new DecodeError(`${this.#end - this.#at} bytes too many`);
+  }
+
+  #viewed(): DataView {
+    const bytes = this.#bytes;
+    this.#view ??= new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    return this.#view;
   }
 
   #take(length: number): number {

@@ -4,6 +4,7 @@ export * from './assert.ts';
 export * from './bytes.ts';
 export * from './errors.ts';
 export * from './frames/answer.ts';
+export * from './latin1.ts';
 export * from './limits.ts';
 export * from './listing.ts';
 export * from './op.ts';

@@ -2,6 +2,7 @@
  * UTF-8 without Node or DOM types, so that `core` can use it.
  * A lone surrogate is written as U+FFFD, as TextEncoder does; decoding is strict and throws RangeError.
  */
+import { isAscii, LATIN1_MAX, readLatin1 } from './latin1.ts';
 
 /** Number of bytes that `text` takes in UTF-8. */
 export function utf8Length(text: string): number {
@@ -55,6 +56,8 @@ const PIECE = 4096;
 
 /** Reads bytes `start..end` as UTF-8. Throws RangeError on anything that is not well-formed UTF-8. */
 export function readUtf8(source: Uint8Array, start: number, end: number): string {
+  // As nearly all of them are: paths, names.
+  if (end - start <= LATIN1_MAX && isAscii(source, start, end)) return readLatin1(source, start, end);
   let text = '';
   let units: number[] = [];
   for (let at = start; at < end; ) {

@@ -2,7 +2,8 @@ import { AssertionError, toSessionId } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { Checkpointer } from './checkpoint.ts';
 import { DataTree } from './data-tree.ts';
-import { readRecord, type StateRecord } from './state-record.ts';
+import { Rows } from './rows.ts';
+import { RecordReader, type StateEntry, type StateRecord } from './state-record.ts';
 import { checkpointOf, gatherRest, keyText, loadTree, TreeScript, utf8 } from './tree-script.fixture.ts';
 
 const A = toSessionId(0x0100_0000_0000_0001n);
@@ -12,9 +13,10 @@ function told(records: readonly StateRecord[]): string[] {
   const said = records.map(({ key, value }) => {
     const name = keyText(key.subarray(1));
     if (value === undefined) return `${key[0] === 0x6e ? name : 'session'} gone`;
-    const entry = readRecord({ key, value });
+    const entry = new RecordReader(new Rows()).read({ key, value });
     if (entry.kind !== 'znode') return entry.kind;
-    return `${entry.path}=${keyText(entry.fields.data ?? new Uint8Array(0))}@${entry.fields.version}`;
+    const { path, data, version } = entry.znode;
+    return `${path}=${keyText(data ?? new Uint8Array(0))}@${version}`;
   });
   return said.sort();
 }
@@ -180,6 +182,6 @@ describe('the checkpointer', () => {
   });
 });
 
-function readable(record: StateRecord): ReturnType<typeof readRecord> | undefined {
-  return record.value === undefined ? undefined : readRecord(record);
+function readable(record: StateRecord): StateEntry | undefined {
+  return record.value === undefined ? undefined : new RecordReader(new Rows()).read(record);
 }

@@ -227,7 +227,7 @@ export class DataTree extends TreeReads {
     );
     this.#willChange(path);
     this.#willChange(parent.path);
-    const znode = new StoredZnode(
+    const znode = StoredZnode.of(
       path,
       {
         data: body.data,

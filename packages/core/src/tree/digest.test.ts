@@ -24,7 +24,7 @@ const FIELDS: ZnodeFields = {
 
 function digestOf(path: string, fields: ZnodeFields): bigint {
   const digest = new Digest();
-  const znode = new StoredZnode(path, fields, ROWS);
+  const znode = StoredZnode.of(path, fields, ROWS);
   digest.hashContent(znode);
   digest.add(znode);
   return digest.value;
@@ -72,7 +72,7 @@ describe('digest', () => {
   it('is what it was when a change is undone, and does not depend on the order of what makes the state', () => {
     const one = new Digest();
     const other = new Digest();
-    const znodes = ['/a', '/b', '/c'].map((path) => new StoredZnode(path, FIELDS, ROWS));
+    const znodes = ['/a', '/b', '/c'].map((path) => StoredZnode.of(path, FIELDS, ROWS));
     for (const znode of znodes) {
       one.hashContent(znode);
       one.add(znode);

@@ -25,8 +25,8 @@ it('a packed stat is what the znode says of itself, whatever it lives by', () =>
   const owners = [0n, toSessionId(0xfe00_0000_0000_0003n), ownerOf(toSessionId(0n), 'container')];
   owners.push(ownerOf(toSessionId(0n), { ttlMs: 5_000 }));
   for (const owner of owners) {
-    const znode = new StoredZnode('/a', { ...FIELDS, owner }, ROWS);
-    znode.addChild(new StoredZnode('/a/b', { ...FIELDS, data: undefined }, ROWS));
+    const znode = StoredZnode.of('/a', { ...FIELDS, owner }, ROWS);
+    znode.addChild(StoredZnode.of('/a/b', { ...FIELDS, data: undefined }, ROWS));
     const words = new Int32Array(PACKED_STAT_WORDS + 5);
     packStat(znode, words, 5);
     expect(unpackStat(words, 5)).toEqual(znode.stat());
@@ -41,7 +41,7 @@ it('holds the last changes over many blocks, and says after which position', () 
       i % 3 === 0 ? 'deleted' : 'created',
       path,
       toZxid(BigInt(i)),
-      i % 3 === 0 ? undefined : new StoredZnode(path, FIELDS, ROWS),
+      i % 3 === 0 ? undefined : StoredZnode.of(path, FIELDS, ROWS),
       undefined,
     );
     expect(journal.bytes).toBeLessThanOrEqual(300_000);
@@ -71,18 +71,18 @@ it('holds the last changes over many blocks, and says after which position', () 
 it('begins anew after a snapshot, with numbers that go on', () => {
   const journal = new Journal(1_000, ZERO_ZXID);
   for (let i = 1; i <= 1_500; i++)
-    journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS, ROWS), undefined);
+    journal.add('created', '/a', toZxid(BigInt(i)), StoredZnode.of('/a', FIELDS, ROWS), undefined);
   journal.reset(toZxid(5_000n));
   expect([journal.first, journal.end, journal.bytes, journal.floor]).toEqual([1_500, 1_500, 0, 5_000n]);
   expect(journal.after(toZxid(4_999n))).toBeUndefined();
   expect(journal.after(toZxid(5_000n))).toBe(1_500);
-  journal.add('aclChanged', '/b', toZxid(5_001n), new StoredZnode('/b', FIELDS, ROWS), undefined);
+  journal.add('aclChanged', '/b', toZxid(5_001n), StoredZnode.of('/b', FIELDS, ROWS), undefined);
   expect(journal.at(1_500)).toMatchObject({ kind: 'aclChanged', path: '/b', zxid: 5_001n });
 });
 
 it('keeps the last change however large it is', () => {
   const journal = new Journal(0, ZERO_ZXID);
   for (let i = 1; i <= 3; i++)
-    journal.add('created', '/a', toZxid(BigInt(i)), new StoredZnode('/a', FIELDS, ROWS), undefined);
+    journal.add('created', '/a', toZxid(BigInt(i)), StoredZnode.of('/a', FIELDS, ROWS), undefined);
   expect([journal.first, journal.end, journal.floor]).toEqual([2, 3, 2n]);
 });

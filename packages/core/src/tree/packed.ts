@@ -4,8 +4,10 @@
  * 64-bit number is one, its halves are none.
  */
 
+import { LATIN1_MAX, readLatin1 } from '@quorate/protocol';
+
 /** Data up to here is kept as a string of one character a byte, which V8 stores in a byte each. Longer data costs little beside itself. */
-export const PACKED_BYTES_MAX = 512;
+export const PACKED_BYTES_MAX: number = LATIN1_MAX;
 
 /** Data in memory of its own. */
 export type PackedData = string | Uint8Array | undefined;
@@ -14,8 +16,7 @@ export type PackedData = string | Uint8Array | undefined;
 export function pack(data: Uint8Array | undefined): PackedData {
   if (data === undefined) return undefined;
   if (data.length > PACKED_BYTES_MAX) return ownBytes(data);
-  // `apply` reads an array of bytes ten times as fast as spreading it would.
-  return String.fromCharCode.apply(null, data as unknown as number[]);
+  return readLatin1(data, 0, data.length);
 }
 
 /** The bytes: a copy when they were packed, else those that are kept. */

@@ -67,7 +67,7 @@ export class Rows {
     return this.#size;
   }
 
-  /** Gives a row to one that has none. What stands in it is not defined. */
+  /** Gives a row of zeros to one that has none. */
   take(owner: RowOwner): void {
     const block = this.#current ?? this.#next();
     owner.words = block.words;
@@ -77,6 +77,7 @@ export class Rows {
     } else {
       owner.at = block.free;
       block.free = block.words[block.free + NEXT] as number;
+      block.words.fill(0, owner.at, owner.at + ROW_WORDS);
     }
     block.used++;
     this.#used++;

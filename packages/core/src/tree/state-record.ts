@@ -24,8 +24,10 @@ import {
 } from '@quorate/protocol';
 import { readAcl, writeAcl } from './acl-codec.ts';
 import { isSession, lifetimeOf } from './lifetime.ts';
+import { PACKED_BYTES_MAX, type PackedData, pack } from './packed.ts';
+import { AVERSION, CTIME, CZXID, MTIME, type Rows, setInteger, VERSION } from './rows.ts';
 import type { StoredSession } from './sessions.ts';
-import type { StoredZnode, ZnodeFields } from './znode.ts';
+import { StoredZnode } from './znode.ts';
 
 /** One record; `value` undefined deletes the key. The same shape as the agreement's, which carries it. */
 export interface StateRecord {
@@ -39,9 +41,9 @@ export interface ResultEntry {
   readonly bytes: Uint8Array;
 }
 
-/** What a record says, for the loader. `fields.data` and `token` are views of the record's bytes. */
+/** What a record says, for the loader. `token` is a view of the record's bytes. */
 export type StateEntry =
-  | { readonly kind: 'znode'; readonly path: string; readonly fields: ZnodeFields }
+  | { readonly kind: 'znode'; readonly znode: StoredZnode }
   | {
       readonly kind: 'session';
       readonly id: SessionId;
@@ -64,6 +66,8 @@ const ZNODE_KEY = 0x6e;
 const SESSION_KEY = 0x73;
 const META_KEY = 0x6d;
 const SUMMARY_NAME = 'tree';
+
+const NO_BYTES = new Uint8Array(0);
 
 const ZNODE_FORMAT = 3;
 const SESSION_FORMAT = 2;
@@ -109,40 +113,57 @@ export function summaryRecord(summary: Summary): StateRecord {
   return { key: new ByteWriter(8).u8(META_KEY).text(SUMMARY_NAME, length).finish(), value: writer.finish() };
 }
 
-/** Reads one record. Throws DecodeError on anything that this build did not write. */
-export function readRecord(record: StateRecord): StateEntry {
-  const key = new ByteReader(record.key);
-  const kind = key.u8();
-  if (record.value === undefined) throw new DecodeError(`State record of kind ${kind} has no value`);
-  const value = new ByteReader(record.value);
-  let entry: StateEntry;
-  if (kind === ZNODE_KEY) entry = readZnode(key.text(key.remaining), value);
-  else if (kind === SESSION_KEY) entry = readSession(toSessionId(key.u64()), value);
-  else if (kind === META_KEY) entry = readSummary(key.text(key.remaining), value);
-  else throw new DecodeError(`State record has the unknown kind ${kind}`);
-  key.end();
-  value.end();
-  return entry;
+/** Reads records. Those of znodes become znodes at once, and take one of the rows: there may be millions of them. */
+export class RecordReader {
+  readonly #rows: Rows;
+  readonly #key = new ByteReader(NO_BYTES);
+  readonly #value = new ByteReader(NO_BYTES);
+
+  constructor(rows: Rows) {
+    this.#rows = rows;
+  }
+
+  /** Reads one record. Throws DecodeError on anything that this build did not write. */
+  read(record: StateRecord): StateEntry {
+    const key = this.#key.reset(record.key);
+    const kind = key.u8();
+    if (record.value === undefined) throw new DecodeError(`State record of kind ${kind} has no value`);
+    const value = this.#value.reset(record.value);
+    let entry: StateEntry;
+    if (kind === ZNODE_KEY) entry = { kind: 'znode', znode: readZnode(key.text(key.remaining), value, this.#rows) };
+    else if (kind === SESSION_KEY) entry = readSession(toSessionId(key.u64()), value);
+    else if (kind === META_KEY) entry = readSummary(key.text(key.remaining), value);
+    else throw new DecodeError(`State record has the unknown kind ${kind}`);
+    key.end();
+    value.end();
+    return entry;
+  }
 }
 
-function readZnode(path: string, value: ByteReader): StateEntry {
+function readZnode(path: string, value: ByteReader, rows: Rows): StoredZnode {
   expectFormat(value, ZNODE_FORMAT, path);
+  const znode = new StoredZnode(path, readData(value), rows);
+  const { words, at } = znode;
+  // In a row they follow each other as they do here: three zxids, two times, the counters.
+  for (let i = at + CZXID; i < at + CTIME; i += 2) {
+    const high = value.i32();
+    words[i] = high;
+    words[i + 1] = value.i32();
+    if (high < 0) throw new DecodeError(`State record of ${path} has a negative zxid`);
+  }
+  setInteger(znode, CTIME, value.varint53());
+  setInteger(znode, MTIME, value.varint53());
+  for (let i = at + VERSION; i <= at + AVERSION; i++) words[i] = value.i32();
+  const owner = readOwner(value);
+  znode.setAccess(owner, readAcl(value));
+  return znode;
+}
+
+function readData(value: ByteReader): PackedData {
   const lengthPlusOne = value.varint();
-  const data = lengthPlusOne === 0 ? undefined : value.raw(lengthPlusOne - 1);
-  const fields: ZnodeFields = {
-    data,
-    czxid: readZxid(value),
-    mzxid: readZxid(value),
-    pzxid: readZxid(value),
-    ctimeMs: value.varint53(),
-    mtimeMs: value.varint53(),
-    version: value.i32(),
-    creates: value.i32(),
-    aversion: value.i32(),
-    owner: readOwner(value),
-    acl: readAcl(value),
-  };
-  return { kind: 'znode', path, fields };
+  if (lengthPlusOne === 0) return undefined;
+  const length = lengthPlusOne - 1;
+  return length <= PACKED_BYTES_MAX ? value.latin1(length) : pack(value.raw(length));
 }
 
 function readSession(id: SessionId, value: ByteReader): StateEntry {

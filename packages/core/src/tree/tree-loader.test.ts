@@ -2,7 +2,8 @@ import { DecodeError, sequenceSuffix, toSessionId, toZxid, ZERO_ZXID, type Zxid 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DataTree } from './data-tree.ts';
-import { readRecord, type StateRecord, sessionKey, summaryRecord, znodeKey } from './state-record.ts';
+import { Rows } from './rows.ts';
+import { RecordReader, type StateRecord, sessionKey, summaryRecord, znodeKey } from './state-record.ts';
 import { TreeLoader } from './tree-loader.ts';
 import { checkpointOf, hex, keyText, loadTree, StateDisk, TreeScript } from './tree-script.fixture.ts';
 
@@ -222,8 +223,8 @@ describe('a state record', () => {
       body: { kind: 'create', path: '/e', data: undefined, ephemeralOwner: B, parentCreates: 1 },
     });
     const record = checkpointOf(script.tree).find(keyIs(znodeKey('/e')))!;
-    expect(readRecord(record)).toMatchObject({
-      fields: { czxid: 0x0030_0000_0000_0001n, mtimeMs: Number.MAX_SAFE_INTEGER - 1, owner: B },
+    expect(new RecordReader(new Rows()).read(record)).toMatchObject({
+      znode: { czxid: 0x0030_0000_0000_0001n, mtimeMs: Number.MAX_SAFE_INTEGER - 1, owner: B },
     });
   });
 });

@@ -17,20 +17,25 @@ import {
 import { DataTree } from './data-tree.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { ownBytes } from './packed.ts';
-import { readRecord, type StateEntry, type StateRecord, type Summary } from './state-record.ts';
+import { RecordReader, type StateEntry, type StateRecord, type Summary } from './state-record.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
-import { StoredZnode, type ZnodeFields } from './znode.ts';
+import type { StoredZnode } from './znode.ts';
 
 export class TreeLoader {
   readonly #state = new TreeState();
+  readonly #reader = new RecordReader(this.#state.rows);
   #summary: Summary | undefined = undefined;
   /** Znodes that came before their parent or their session; in key order there are only ephemerals. */
   #waiting: StoredZnode[] = [];
+  /** The greatest path so far: what comes after it is new. So in key order nothing is looked up. */
+  #last = '';
+  /** The parent of the last znode, which is that of most that come next. */
+  #parent: StoredZnode | undefined = undefined;
   #isFinished = false;
 
   /** Takes the next records. In any order; in key order with the least memory. Copies what it keeps. Throws DecodeError. */
   add(records: readonly StateRecord[]): void {
-    for (const record of records) this.#addEntry(readRecord(record));
+    for (const record of records) this.#addEntry(this.#reader.read(record));
   }
 
   /**
@@ -42,6 +47,7 @@ export class TreeLoader {
     this.#isFinished = true;
     this.#attachWaiting();
     const state = this.#state;
+    state.endLoad();
     if (this.#summary === undefined && state.znodeCount === 0 && state.sessions.size === 0 && zxid === ZERO_ZXID) {
       return DataTree.empty();
     }
@@ -55,7 +61,7 @@ export class TreeLoader {
   #addEntry(entry: StateEntry): void {
     switch (entry.kind) {
       case 'znode':
-        this.#addZnode(entry.path, entry.fields);
+        this.#addZnode(entry.znode);
         return;
       case 'session':
         if (entry.id === NO_SESSION || this.#state.sessions.get(entry.id) !== undefined) {
@@ -74,23 +80,33 @@ export class TreeLoader {
     }
   }
 
-  #addZnode(path: string, fields: ZnodeFields): void {
+  #addZnode(znode: StoredZnode): void {
+    const { path } = znode;
     const fault = pathFault(path);
     if (fault !== undefined) throw new DecodeError(`The state has the bad path ${path}: ${fault}`);
-    if (this.#state.get(path) !== undefined) throw new DecodeError(`The state has ${path} twice`);
-    const znode = new StoredZnode(path, fields, this.#state.rows);
+    if (path > this.#last) this.#last = path;
+    else if (this.#state.get(path) !== undefined) throw new DecodeError(`The state has ${path} twice`);
     if (!this.#tryAttach(znode)) this.#waiting.push(znode);
   }
 
   /** False while the parent or the session is not there. */
   #tryAttach(znode: StoredZnode): boolean {
     const state = this.#state;
-    const parent = znode.path === '/' ? undefined : state.get(parentOf(znode.path));
+    const parent = znode.path === '/' ? undefined : this.#parentOf(znode.path);
     if (parent === undefined && znode.path !== '/') return false;
     if (znode.isEphemeral && state.sessions.get(znode.ephemeralOwner) === undefined) return false;
     if (parent?.isEphemeral === true) throw new DecodeError(`The state has ${znode.path} below an ephemeral`);
-    state.attach(znode, parent, undefined);
+    state.load(znode, parent);
     return true;
+  }
+
+  #parentOf(path: string): StoredZnode | undefined {
+    const last = this.#parent;
+    const length = Math.max(path.lastIndexOf('/'), 1);
+    if (last !== undefined && last.path.length === length && path.startsWith(last.path)) return last;
+    const parent = this.#state.get(parentOf(path));
+    if (parent !== undefined) this.#parent = parent;
+    return parent;
   }
 
   #attachWaiting(): void {

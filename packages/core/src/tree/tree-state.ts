@@ -60,6 +60,8 @@ export class TreeState {
   readonly #timed = new Set<StoredZnode>();
   readonly #acls = new AclTable();
   readonly #digest = new Digest();
+  /** Parents that were loaded and are not in the digest. */
+  #uncounted: StoredZnode[] = [];
   #dataBytes = 0;
   #ephemeralCount = 0;
 
@@ -68,8 +70,9 @@ export class TreeState {
     const state = new TreeState();
     for (const path of BUILT_IN_PATHS) {
       const parent = path === '/' ? undefined : state.get(parentOf(path));
-      state.attach(new StoredZnode(path, BUILT_IN_FIELDS, state.rows), parent, undefined);
+      state.load(StoredZnode.of(path, BUILT_IN_FIELDS, state.rows), parent);
     }
+    state.endLoad();
     return state;
   }
 
@@ -117,23 +120,44 @@ export class TreeState {
     return this.#digest.isSessionIntact(session);
   }
 
+  /** Adds a znode under its parent. The session of an ephemeral must be there. `counted` is what the create does to the parent. */
+  attach(znode: StoredZnode, parent: StoredZnode, counted: ParentChange): void {
+    this.#digest.remove(parent);
+    this.#adopt(znode, parent);
+    parent.creates = counted.creates;
+    parent.pzxid = counted.pzxid;
+    this.#digest.add(parent);
+    this.#enter(znode);
+  }
+
   /**
-   * Adds a znode under its parent (undefined for the root). The session of an ephemeral must be there.
-   * `counted` is what the create does to the parent; undefined while loading, when the parent's record has it already.
+   * Adds a znode that was loaded, under its parent (undefined for the root), whose record has it already. The digest is right after
+   * `endLoad`: counting a parent with each of its children would cost a third as much as all the rest.
    */
-  attach(znode: StoredZnode, parent: StoredZnode | undefined, counted: ParentChange | undefined): void {
+  load(znode: StoredZnode, parent: StoredZnode | undefined): void {
+    if (parent !== undefined) {
+      if (parent.childCount === 0) {
+        this.#digest.remove(parent);
+        this.#uncounted.push(parent);
+      }
+      this.#adopt(znode, parent);
+    }
+    this.#enter(znode);
+  }
+
+  endLoad(): void {
+    for (const znode of this.#uncounted) this.#digest.add(znode);
+    this.#uncounted = [];
+  }
+
+  #adopt(znode: StoredZnode, parent: StoredZnode): void {
+    parent.addChild(znode);
+    if (parent.childCount === 1) this.#parentChanged(parent.path, 1);
+  }
+
+  #enter(znode: StoredZnode): void {
     const { path } = znode;
     if (znode.owner !== NO_SESSION) this.#bind(znode);
-    if (parent !== undefined) {
-      this.#digest.remove(parent);
-      parent.addChild(znode);
-      if (parent.childCount === 1) this.#parentChanged(parent.path, 1);
-      if (counted !== undefined) {
-        parent.creates = counted.creates;
-        parent.pzxid = counted.pzxid;
-      }
-      this.#digest.add(parent);
-    }
     const before = this.#znodes.size;
     this.#znodes.set(path, znode);
     // Told by the count, because a look-up before costs a cache miss and every caller has made one.

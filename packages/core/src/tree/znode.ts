@@ -10,11 +10,9 @@ import { isSession, type Lifetime, lifetimeOf } from './lifetime.ts';
 import { type PackedData, pack, unpack } from './packed.ts';
 import {
   AVERSION,
-  CONTENT_HASH,
   CREATES,
   CTIME,
   CZXID,
-  HASH,
   integer,
   long,
   MTIME,
@@ -108,25 +106,31 @@ export class StoredZnode implements Znode, Sibling, RowOwner {
   /** Seen here alone. (No private name, because one for a method takes room in every object.) */
   rare: Rare | undefined = undefined;
 
-  /** Copies `fields.data`, and takes one of the rows. */
-  constructor(path: string, fields: ZnodeFields, rows: Rows) {
+  /** Takes one of the rows, full of zeros. */
+  constructor(path: string, content: PackedData, rows: Rows) {
     this.path = path;
-    this.content = pack(fields.data);
+    this.content = content;
     rows.take(this);
-    const { words, at } = this;
-    words[at + HASH] = 0;
-    words[at + HASH + 1] = 0;
-    words[at + CONTENT_HASH] = 0;
-    words[at + CONTENT_HASH + 1] = 0;
-    setLong(this, CZXID, fields.czxid);
-    setLong(this, MZXID, fields.mzxid);
-    setLong(this, PZXID, fields.pzxid);
-    setInteger(this, CTIME, fields.ctimeMs);
-    setInteger(this, MTIME, fields.mtimeMs);
+  }
+
+  /** Copies `fields.data`, and takes one of the rows. */
+  static of(path: string, fields: ZnodeFields, rows: Rows): StoredZnode {
+    const znode = new StoredZnode(path, pack(fields.data), rows);
+    const { words, at } = znode;
+    setLong(znode, CZXID, fields.czxid);
+    setLong(znode, MZXID, fields.mzxid);
+    setLong(znode, PZXID, fields.pzxid);
+    setInteger(znode, CTIME, fields.ctimeMs);
+    setInteger(znode, MTIME, fields.mtimeMs);
     words[at + VERSION] = fields.version;
     words[at + CREATES] = fields.creates;
     words[at + AVERSION] = fields.aversion;
-    const { acl, owner } = fields;
+    znode.setAccess(fields.owner, fields.acl);
+    return znode;
+  }
+
+  /** What it lives by and who may use it, once. */
+  setAccess(owner: bigint, acl: Acl | undefined): void {
     if (acl !== undefined || owner !== NO_SESSION) this.rare = { acl, owner, children: undefined };
   }
 
