@@ -17,6 +17,7 @@ export const REACHED = [
   ...['create QUOTA_EXCEEDED', 'setData QUOTA_EXCEEDED', 'multi QUOTA_EXCEEDED'],
   ...['createSession', 'closeSession', 'closeSession SESSION_EXPIRED', 'closeSession INVALID_ARGUMENT'],
   ...['exists', 'exists NO_NODE', 'getData', 'getChildren', 'getEphemerals', 'getAllChildrenNumber', 'multiRead'],
+  ...['listChildren', 'getSubtree', 'getSubtree NO_NODE', 'getSubtree NO_AUTH'],
 ];
 
 /** Runs `count` random sequences; throws with the shortest that fails. Returns what came of what in all of them. */

@@ -7,6 +7,7 @@ import {
   type CreateMode,
   type CreateOrSetOp,
   type Guard,
+  type ListingOp,
   type MultiOp,
   type MultiPart,
   type MultiReadOp,
@@ -45,6 +46,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   setAcl: 2,
   read: 4,
   readAll: 2,
+  list: 4,
   open: 3,
   close: 1,
   expire: 1,
@@ -171,6 +173,20 @@ export function someMultiRead(scene: Scene, a: number, b: number, c: number): Mu
   return { kind: 'multiRead', parts: Array.from({ length: b % 4 }, (_, i) => some(i)) };
 }
 
+export function someListing(scene: Scene, a: number, b: number, c: number): ListingOp {
+  const path = c % 2 === 0 ? at(['/', '/a', '/b'], a) : existingPath(scene, a);
+  const wish = {
+    path,
+    withStat: b % 2 === 0,
+    withData: b % 3 === 0,
+    limit: 1 + (c % 3),
+    token: undefined,
+    isEnd: false,
+  };
+  if (b % 5 < 2) return { kind: 'listChildren', ...wish, after: at(['', '', 'a', 'b'], c >> 4) };
+  return { kind: 'getSubtree', ...wish, depth: at([undefined, undefined, 0, 1, 2], c >> 4) };
+}
+
 /** Mostly none; then mostly one that holds. */
 export function someGuards(scene: Scene, choice: number): Guard[] {
   if (choice % 4 !== 0) return [];
@@ -239,6 +255,7 @@ const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: 
     subject.read({ kind: at(READS, b), path: existingPath(subject, a) }, someSession(subject, c));
   },
   readAll: (subject, a, b, c) => subject.read(someMultiRead(subject, a, b, c), someSession(subject, a)),
+  list: (subject, a, b, c) => subject.list(someListing(subject, a, b, c)),
   open: (subject, a) => subject.open(4_000 + a),
   close: (subject, a) => subject.order({ kind: 'closeSession' }, someSession(subject, a)),
   expire: (subject, a) => subject.expire(someSession(subject, a)),

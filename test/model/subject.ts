@@ -6,6 +6,7 @@
 
 import {
   type Guard,
+  type ListingOp,
   NO_SESSION,
   type Numbered,
   type ReadOp,
@@ -30,6 +31,7 @@ import { keyText, StateDisk } from '../../packages/core/src/tree/tree-script.fix
 import type { Txn } from '../../packages/core/src/tree/txn.ts';
 import { decodeTxn, encodeTxn } from '../../packages/core/src/tree/txn-codec.ts';
 import { dueForReaping } from './lifetimes.ts';
+import { ModelListing } from './listings.ts';
 import { writeNumbered } from './numbered.ts';
 import { type Outcome, read, write } from './ops.ts';
 import { bare, bareAnswer, type ModelChange, type ModelResult, ReferenceModel } from './reference.ts';
@@ -60,6 +62,7 @@ export class Subject {
   readonly outcomes: Set<string>;
   readonly #log: { readonly zxid: Zxid; readonly payload: Uint8Array }[] = [];
   readonly #disk = new StateDisk();
+  readonly #listing = new ModelListing(this.tree);
   #inFlight: InFlight[] = [];
   #changes: ModelChange[] = [];
   #lastZxid = 0x0030_0000_0000_0000n;
@@ -150,6 +153,12 @@ export class Subject {
     expect(bare(got)).toEqual(bare(expected));
   }
 
+  /** A page of the listing that goes on, whatever is in flight; else a new one, with nothing in flight. */
+  list(op: ListingOp): void {
+    if (!this.#listing.isGoing) this.apply();
+    this.outcomes.add(this.#listing.step(op, this.model));
+  }
+
   beginCheckpoint(): void {
     if (this.#checkpoint !== undefined) return;
     this.apply();
@@ -187,6 +196,7 @@ export class Subject {
       if (zxid > this.#disk.zxid) this.tree.apply(zxid, decodeTxn(payload));
     }
     this.preparation = new Preparation(this.tree);
+    this.#listing.restart(this.tree);
     this.#listen();
     expect(this.tree.digest, 'digest after a restart').toBe(digest);
   }
@@ -194,6 +204,7 @@ export class Subject {
   /** All that is in flight is applied, and everything is as in the model: also what a checkpoint and the log say. */
   finish(): void {
     this.apply();
+    this.#listing.finish();
     expectSameState(this.tree, this.model);
     this.endCheckpoint(false);
     this.beginCheckpoint();
