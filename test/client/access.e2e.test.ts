@@ -47,6 +47,27 @@ describe('ACLs', () => {
     expect((await root.whoAmI()).map(({ scheme }) => scheme)).toEqual(['ip', 'digest', 'super']);
   });
 
+  it('know what a client shows on the way, here and at the next member, from the next call on', async () => {
+    await using owner = await clientOf(0, 'carol:secret');
+    await owner.create('/carols', 'x', { acl: 'creator' });
+    await using client = await connect(ensemble.servers, { timeoutMs: 20_000 });
+    await client.sync();
+    expect(await codeOf(client.get('/carols'))).toBe('NO_AUTH');
+    const shown = client.addAuth({ scheme: 'digest', credential: 'carol:secret' });
+    // Sent before the answer is there.
+    const seen = client.get('/carols');
+    expect((await shown).map(({ scheme }) => scheme)).toEqual(['ip', 'digest']);
+    expect((await seen).text()).toBe('x');
+    expect(await codeOf(client.addAuth({ scheme: 'x509', credential: 'hush' }))).toBe('AUTH_FAILED');
+    expect((await client.get('/carols')).text()).toBe('x');
+    const { current } = client.session;
+    const at = ensemble.servers.indexOf(current.state === 'connected' ? current.server : '');
+    await ensemble.kill(at);
+    expect((await client.get('/carols')).text()).toBe('x');
+    expect((await client.whoAmI()).map(({ scheme }) => scheme)).toEqual(['ip', 'digest']);
+    await ensemble.restart(at);
+  });
+
   it('C127, C171: what is no ACL is refused, and credentials that prove nothing open no session', async () => {
     await using client = await clientOf(0);
     expect(await codeOf(client.create('/a', '', { acl: 'creator' }))).toBe('INVALID_ACL');

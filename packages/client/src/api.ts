@@ -1,7 +1,7 @@
 /** The public shape of the client: what it can do, and the options of each call. */
 import type { CoordinationError } from './errors.ts';
 import type { Listing, ListOptions, WalkOptions } from './listing.ts';
-import type { CallOptions } from './options.ts';
+import type { Auth, CallOptions } from './options.ts';
 import type { Session } from './session.ts';
 import type { Watch, WatchOptions } from './watch.ts';
 import type { Data, Stat, Znode } from './znode.ts';
@@ -174,6 +174,11 @@ export interface Client extends AsyncDisposable {
   getAcl(path: string, options?: ReadOptions): Promise<{ readonly acl: readonly AclEntry[]; readonly stat: Stat }>;
   /** Replaces the ACL; `version` is that of the ACL (`stat.aversion`). NO_NODE, NO_AUTH, INVALID_ACL, BAD_VERSION. */
   setAcl(path: string, acl: Acl, options?: WriteOptions): Promise<Stat>;
+  /**
+   * Shows something more for this client, now and after every reconnection: it counts for calls made after this one, and for watches
+   * begun after it. Returns what the member takes the client for then. AUTH_FAILED when it proves nothing: the client stays what it was.
+   */
+  addAuth(auth: Auth, options?: CallOptions): Promise<readonly Identity[]>;
   /** What the member takes this client for. */
   whoAmI(): Promise<readonly Identity[]>;
   /** Begins a transaction; nothing is sent before its `commit`. */

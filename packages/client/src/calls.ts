@@ -12,14 +12,18 @@ import {
   FRAME_BYTES_MAX,
   type Guard,
   type MultiPart,
-  type Op,
   type OpFailure,
-  type OpResult,
   REQUEST_BYTES_MAX,
   utf8Length,
   type Zxid,
 } from '@quorate/protocol';
-import { type FrameReply, writeAcknowledged, writeCall } from '@quorate/protocol/frames';
+import {
+  type FrameReply,
+  type StreamOp,
+  type StreamResult,
+  writeAcknowledged,
+  writeCall,
+} from '@quorate/protocol/frames';
 import { CoordinationError, type ErrorCode, errorOfFailure, type Outcome } from './errors.ts';
 import { Fifo } from './fifo.ts';
 import { RequestNumbers } from './request-numbers.ts';
@@ -44,23 +48,23 @@ export interface FrameLimits {
 }
 
 export interface NewCall {
-  readonly op: Op;
+  readonly op: StreamOp;
   readonly guards?: readonly Guard[] | undefined;
   readonly linearizable: boolean;
   /** Monotonic ms. */
   readonly deadlineMs: number;
-  resolve(result: OpResult, zxid: Zxid): void;
+  resolve(result: StreamResult, zxid: Zxid): void;
   reject(error: CoordinationError): void;
 }
 
 /** A call in line. Handed out so that it can be aborted. */
 export interface PendingCall {
   readonly call: Omit<NewCall, 'op'>;
-  readonly kind: Op['kind'];
+  readonly kind: StreamOp['kind'];
   readonly path: string | undefined;
   readonly isWrite: boolean;
   /** Dropped when the call is settled, for it may hold a lot of data. */
-  op: Op | undefined;
+  op: StreamOp | undefined;
   /** Bytes of path and data. */
   readonly bytes: number;
   state: 'waiting' | 'sent' | 'settled';
@@ -252,7 +256,7 @@ export class Calls {
     this.#fail(pending, isTimeout ? 'TIMEOUT' : 'ABORTED', message, reason);
   }
 
-  #send(writer: ByteWriter, pending: PendingCall, op: Op, nowMs: number): void {
+  #send(writer: ByteWriter, pending: PendingCall, op: StreamOp, nowMs: number): void {
     const { guards, linearizable, deadlineMs } = pending.call;
     const leftMs = Math.max(1, deadlineMs - nowMs);
     const timeoutMs = Math.max(1, Math.floor(leftMs - Math.min(MARGIN_MS_MAX, leftMs / 10)));
@@ -336,9 +340,10 @@ const WRITES = {
   removeWatches: false,
   setWatches: false,
   sync: false,
-} as const satisfies Record<Op['kind'], boolean>;
+  addAuth: false,
+} as const satisfies Record<StreamOp['kind'], boolean>;
 
-function isWrite(op: Op): boolean {
+function isWrite(op: StreamOp): boolean {
   return WRITES[op.kind];
 }
 
@@ -360,8 +365,9 @@ function isOpen(pending: PendingCall, { code }: OpFailure): boolean {
 /** What a part of a multi takes in a frame beside its path and data, at most, bytes. */
 const PART_BYTES = 64;
 
-/** Bytes of the path and the data of `op`. */
-function sizeOf(op: Op | MultiPart): number {
+/** Bytes of the path and the data of `op`, or of what it shows. */
+function sizeOf(op: StreamOp | MultiPart): number {
+  if (op.kind === 'addAuth') return op.credential.scheme.length * 3 + op.credential.proof.length;
   if ('parts' in op) return op.parts.reduce((sum, part) => sum + PART_BYTES + sizeOf(part), 0);
   const data = 'data' in op ? (op.data?.length ?? 0) : 0;
   return data + ('path' in op ? utf8Length(op.path) : 0);

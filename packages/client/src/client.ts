@@ -1,5 +1,6 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
-import type { ListingResult, Op, OpResult, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
+import type { ListingResult, Op, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
+import type { StreamOp, StreamResult } from '@quorate/protocol/frames';
 import { fromProtocolAcl, toProtocolAcl, toWholeAcl } from './acls.ts';
 import type {
   Acl,
@@ -33,7 +34,15 @@ import {
   PagedListing,
   type WalkOptions,
 } from './listing.ts';
-import { type CallOptions, checkSignal, checkTimeout, checkVersion, checkZxid } from './options.ts';
+import {
+  type Auth,
+  type CallOptions,
+  checkCredential,
+  checkSignal,
+  checkTimeout,
+  checkVersion,
+  checkZxid,
+} from './options.ts';
 import { Chroot } from './paths.ts';
 import { toMultiRead, toReadResult } from './reads.ts';
 import type { Session } from './session.ts';
@@ -50,7 +59,7 @@ interface Budget {
   readonly guards: readonly ProtocolGuard[] | undefined;
 }
 
-type ResultOf<K extends Op['kind']> = Extract<OpResult, { kind: K }>;
+type ResultOf<K extends StreamOp['kind']> = Extract<StreamResult, { kind: K }>;
 
 export class SessionClient implements Client {
   readonly session: Session;
@@ -168,6 +177,13 @@ export class SessionClient implements Client {
     return (await this.#call(op, this.#budget(options))).stat;
   }
 
+  async addAuth(auth: Auth, options: CallOptions = {}): Promise<readonly Identity[]> {
+    const credential = checkCredential(auth);
+    const { identities } = await this.#call({ kind: 'addAuth', credential }, this.#budget(options));
+    this.#connection.proved(credential, identities);
+    return identities;
+  }
+
   async whoAmI(): Promise<readonly Identity[]> {
     await this.sync();
     return this.#connection.identities;
@@ -213,12 +229,12 @@ export class SessionClient implements Client {
     };
   }
 
-  /** One write. The reply is of the operation's kind: `Calls` has seen to that. */
-  async #call<K extends Op['kind']>(op: Op & { readonly kind: K }, budget: Budget): Promise<ResultOf<K>> {
+  /** The reply is of the operation's kind: `Calls` has seen to that. */
+  async #call<K extends StreamOp['kind']>(op: StreamOp & { readonly kind: K }, budget: Budget): Promise<ResultOf<K>> {
     return (await this.#send(op, false, budget)).result as ResultOf<K>;
   }
 
-  #send(op: Op, linearizable: boolean, budget: Budget): Promise<{ result: OpResult; zxid: Zxid }> {
+  #send(op: StreamOp, linearizable: boolean, budget: Budget): Promise<{ result: StreamResult; zxid: Zxid }> {
     const { signal, deadlineMs, guards } = budget;
     return new Promise((resolve, reject) => {
       let unwatch: (() => void) | undefined;
@@ -227,7 +243,7 @@ export class SessionClient implements Client {
         guards,
         linearizable,
         deadlineMs,
-        resolve: (result: OpResult, zxid: Zxid) => {
+        resolve: (result: StreamResult, zxid: Zxid) => {
           unwatch?.();
           resolve({ result, zxid });
         },

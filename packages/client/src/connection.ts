@@ -6,7 +6,7 @@
  * a frame's worth has gathered or the last one has left. So calls made together travel together, and one alone at once.
  */
 import { ByteWriter, type Identity } from '@quorate/protocol';
-import { type AttachResponse, type SessionClosed, writeClientHello } from '@quorate/protocol/frames';
+import { type AttachResponse, type Credential, type SessionClosed, writeClientHello } from '@quorate/protocol/frames';
 import { shuffled } from './backoff.ts';
 import { Calls, type NewCall, type PendingCall } from './calls.ts';
 import { CoordinationError } from './errors.ts';
@@ -84,6 +84,12 @@ export class Connection {
   /** What the member of the last attachment took it for. */
   get identities(): readonly Identity[] {
     return this.#identities;
+  }
+
+  /** The present member took the credential, and takes the client for these now. Later ones are shown it too. */
+  proved(credential: Credential, identities: readonly Identity[]): void {
+    this.#machine.proved(credential);
+    this.#identities = identities;
   }
 
   /** Monotonic ms, the clock of deadlines. */

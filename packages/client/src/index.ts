@@ -21,7 +21,7 @@ export type {
 export { connect } from './connect.ts';
 export { CoordinationError, type ErrorCode, isCode, type Outcome } from './errors.ts';
 export type { ListedZnode, Listing, ListingOptions, ListOptions, WalkOptions } from './listing.ts';
-export type { CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
+export type { Auth, CallOptions, ConnectOptions, Logger, RetryOptions } from './options.ts';
 export {
   deleteQuota,
   getQuota,

@@ -25,6 +25,12 @@ export interface RetryOptions {
   readonly maxMs?: number | undefined;
 }
 
+/** What a connection shows for itself: of scheme `digest`, `user:password`. A secret. */
+export interface Auth {
+  readonly scheme: string;
+  readonly credential: string | Uint8Array;
+}
+
 /** Options of `connect`. `signal` and `timeoutMs` are for the first connection only. */
 export interface ConnectOptions extends CallOptions {
   /** All paths are below this one. Another way to say it is the end of the list of servers. */
@@ -33,8 +39,8 @@ export interface ConnectOptions extends CallOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /** After the end of a session: open a new one (default), or close the client. */
   readonly onSessionLost?: 'renew' | 'close' | undefined;
-  /** What every connection shows for itself, for ACLs: of scheme `digest`, `user:password`. One that proves nothing: AUTH_FAILED. */
-  readonly auth?: readonly { readonly scheme: string; readonly credential: string | Uint8Array }[] | undefined;
+  /** What every connection shows for itself, for ACLs. One that proves nothing: AUTH_FAILED. */
+  readonly auth?: readonly Auth[] | undefined;
   readonly retry?: RetryOptions | undefined;
   /** Told of connections and sessions; of paths and data never. */
   readonly logger?: Logger | undefined;
@@ -93,12 +99,15 @@ export function checkConnectOptions(servers: string | readonly string[], options
 
 function checkAuth(auth: ConnectOptions['auth'] = []): readonly Credential[] {
   if (!Array.isArray(auth)) throw new TypeError('auth must be an array of { scheme, credential }');
-  return auth.map((entry: unknown) => {
-    const { scheme, credential } = (entry ?? {}) as { readonly scheme?: unknown; readonly credential?: unknown };
-    const proof = typeof credential === 'string' ? new TextEncoder().encode(credential) : credential;
-    if (typeof scheme === 'string' && proof instanceof Uint8Array) return { scheme, proof: proof.slice() };
-    throw new TypeError('auth must have entries { scheme, credential }, a string, and a string or bytes');
-  });
+  return auth.map(checkCredential);
+}
+
+/** Throws TypeError unless it is an Auth. */
+export function checkCredential(auth: unknown): Credential {
+  const { scheme, credential } = (auth ?? {}) as { readonly scheme?: unknown; readonly credential?: unknown };
+  const proof = typeof credential === 'string' ? new TextEncoder().encode(credential) : credential;
+  if (typeof scheme === 'string' && proof instanceof Uint8Array) return { scheme, proof: proof.slice() };
+  throw new TypeError('auth must be { scheme, credential }, a string, and a string or bytes');
 }
 
 /** The timeout of a call, ms. Throws TypeError or RangeError that names it. */

@@ -64,6 +64,28 @@ describe('a member that dies', () => {
     expect(signal.aborted).toBe(false);
   });
 
+  it('is shown again what was shown on the way, once, and not what proved nothing', async () => {
+    const client = await connected({ auth: [{ scheme: 'digest', credential: 'alice:secret' }] });
+    expect(await client.addAuth({ scheme: 'digest', credential: 'bob:secret' })).toEqual([
+      { scheme: 'digest', id: 'bob' },
+    ]);
+    await client.addAuth({ scheme: 'digest', credential: 'bob:secret' });
+    const refused = await failure(client.addAuth({ scheme: 'kerberos', credential: 'hush' }));
+    expect(refused).toMatchObject({ code: 'AUTH_FAILED', outcome: 'not-applied' });
+    let isFirst = true;
+    ensemble.judge = ({ kind }) => {
+      if (kind !== 'addAuth' || !isFirst) return 'answer';
+      isFirst = false;
+      return 'breakAfter';
+    };
+    await client.addAuth({ scheme: 'digest', credential: 'carol:secret' });
+    await memberOf(client).kill();
+    await client.create('/a');
+    const who = ensemble.shown.map((proofs) => proofs.map((proof) => proof.replace(/:.*/, '')));
+    expect(who).toEqual([['alice'], ['alice', 'bob'], ['alice', 'bob', 'carol']]);
+    await expect(client.addAuth({ scheme: 'digest' } as never)).rejects.toThrow(TypeError);
+  });
+
   it('C077: has a write whose answer was lost happen once, and answered as the first time', async () => {
     const client = await connected();
     let asked = 0;

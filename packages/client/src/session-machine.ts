@@ -95,9 +95,12 @@ export class SessionMachine {
   #heartbeats: number[] = [];
   #now: Clocks = { monotonicMs: 0, wallMs: 0 };
   #commands: Command[] = [];
+  /** What every hello shows. */
+  #credentials: readonly Credential[];
 
   constructor(config: MachineConfig) {
     this.#config = config;
+    this.#credentials = config.credentials ?? [];
     this.#timeoutMs = config.sessionTimeoutMs;
   }
 
@@ -157,6 +160,12 @@ export class SessionMachine {
     if (zxid > this.#lastZxid) this.#lastZxid = zxid;
   }
 
+  /** The member took it: every later hello shows it too. */
+  proved(credential: Credential): void {
+    const isKnown = this.#credentials.some((one) => isSameCredential(one, credential));
+    if (!isKnown) this.#credentials = [...this.#credentials, credential];
+  }
+
   /** Takes one input and returns what is to be done, in order. */
   step(input: Input, now: Clocks): readonly Command[] {
     this.#now = now;
@@ -211,7 +220,7 @@ export class SessionMachine {
       timeoutMs: this.#config.sessionTimeoutMs,
       lastZxidSeen: this.#lastZxid,
       protocolRevision: FRAME_PROTOCOL_REVISION,
-      credentials: this.#config.credentials ?? [],
+      credentials: this.#credentials,
     };
     this.#commands.push({ kind: 'dial', attempt: this.#attempt, server, hello });
   }
@@ -374,4 +383,10 @@ export class SessionMachine {
   #state(state: SessionState): void {
     this.#commands.push({ kind: 'state', state });
   }
+}
+
+function isSameCredential(a: Credential, b: Credential): boolean {
+  return (
+    a.scheme === b.scheme && a.proof.length === b.proof.length && a.proof.every((byte, at) => byte === b.proof[at])
+  );
 }

@@ -11,20 +11,16 @@ import {
   type ServiceDefinition,
   status,
 } from '@grpc/grpc-js';
+import { ByteWriter, type ErrorCode, FRAME_BYTES_MAX, REQUEST_BYTES_MAX } from '@quorate/protocol';
 import {
-  type Answer,
-  ByteWriter,
-  type ErrorCode,
-  FRAME_BYTES_MAX,
-  type Op,
-  REQUEST_BYTES_MAX,
-} from '@quorate/protocol';
-import {
+  type AddAuthOp,
   ATTACH_PATH,
   type AttachRequest,
   type ClientHello,
   decodeAttachRequest,
   type ReceivedCall,
+  type StreamAnswer,
+  type StreamOp,
   writeReply,
   writeServerHello,
   writeSessionClosed,
@@ -58,9 +54,11 @@ export class TinyEnsemble implements AsyncDisposable {
   /** Shortest session timeout handed out, ms; what a client wants below is raised to it. */
   timeoutMinMs = 50;
   /** Asked about every call before it is carried out. */
-  judge: (op: Op) => Verdict = () => 'answer';
+  judge: (op: StreamOp) => Verdict = () => 'answer';
   /** Every frame's calls, in order, as they came: for tests of batching. */
   readonly frames: number[] = [];
+  /** What each hello showed, as text, in the order of the hellos. */
+  readonly shown: string[][] = [];
   /** The stream that each session is attached to. */
   readonly attached = new Map<bigint, TinyAttachment>();
 
@@ -186,6 +184,7 @@ class TinyAttachment {
 
   #hello(hello: ClientHello): void {
     const { tree, timeoutMinMs, attached } = this.#ensemble;
+    this.#ensemble.shown.push((hello.credentials ?? []).map(({ proof }) => new TextDecoder().decode(proof)));
     const known = tree.sessions.get(hello.session);
     const resumed = hello.session !== 0n;
     if (hello.lastZxidSeen > tree.zxid) return this.close('SERVER_BEHIND');
@@ -226,12 +225,21 @@ class TinyAttachment {
   }
 
   /** A number that was taken before gets its first answer. */
-  #answer(op: Op, request: number, { id, results }: TinySession): Answer {
+  #answer(op: StreamOp, request: number, { id, results }: TinySession): StreamAnswer {
+    if (op.kind === 'addAuth') return this.#addAuth(op);
     const first = results.get(request);
     if (first !== undefined) return first;
     const answer = this.#ensemble.tree.answer(op, id);
     if (request > 0) results.set(request, answer);
     return answer;
+  }
+
+  #addAuth({ credential: { scheme, proof } }: AddAuthOp): StreamAnswer {
+    const { zxid } = this.#ensemble.tree;
+    const message = 'It proves nothing';
+    if (scheme !== 'digest') return { zxid, result: { kind: 'error', code: 'AUTH_FAILED', path: undefined, message } };
+    const identities = [{ scheme, id: new TextDecoder().decode(proof).replace(/:.*/, '') }];
+    return { zxid, result: { kind: 'addAuth', identities } };
   }
 
   #write(writer: ByteWriter): void {

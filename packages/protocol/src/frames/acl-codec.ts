@@ -1,15 +1,18 @@
-/** The bytes of AclEntry and of Identity. */
+/** The bytes of AclEntry, of Identity and of Credential. */
 import { ACL_ENTRIES_MAX, type AclEntry, type Identity } from '../acl.ts';
 import type { ByteReader, ByteWriter } from '../bytes.ts';
+import type { Credential } from './frame.ts';
 import {
   beginMessage,
   checkMessageEnd,
   LENGTH,
+  readBytes,
   readInt32,
   readMessageEnd,
   readString,
   readTag,
   skipField,
+  writeBytes,
   writeInt32,
   writeString,
 } from './wire.ts';
@@ -65,4 +68,26 @@ export function readIdentity(reader: ByteReader): Identity {
   }
   checkMessageEnd(reader, end);
   return { scheme, id };
+}
+
+export function writeCredential(writer: ByteWriter, field: number, { scheme, proof }: Credential): void {
+  const start = beginMessage(writer, field);
+  writeString(writer, 1, scheme);
+  writeBytes(writer, 2, proof);
+  writer.endPart(start);
+}
+
+/** Reads a credential whose tag has been read. Throws DecodeError. */
+export function readCredential(reader: ByteReader): Credential {
+  const end = readMessageEnd(reader);
+  let scheme = '';
+  let proof: Uint8Array = new Uint8Array(0);
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH)) scheme = readString(reader);
+    else if (tag === ((2 << 3) | LENGTH)) proof = readBytes(reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { scheme, proof };
 }

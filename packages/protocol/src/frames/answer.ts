@@ -1,5 +1,5 @@
 /** An answer on its own, as bytes that are kept: the fields of a Reply without its xid. */
-import { ByteReader, type ByteWriter } from '../bytes.ts';
+import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import type { Answer } from '../op.ts';
 import { readReplyFields } from './attach-response.ts';
 import { writeResult } from './result-codec.ts';
@@ -15,5 +15,7 @@ export function encodeAnswer(writer: ByteWriter, { zxid, result }: Answer): Uint
 
 /** Reads what `encodeAnswer` wrote. Bytes in it are views of `bytes`. Throws DecodeError. */
 export function decodeAnswer(bytes: Uint8Array): Answer {
-  return readReplyFields(new ByteReader(bytes), bytes.length).answer;
+  const { zxid, result } = readReplyFields(new ByteReader(bytes), bytes.length).answer;
+  if (result.kind === 'addAuth') throw new DecodeError('Who a connection is taken for is no answer that is kept');
+  return { zxid, result };
 }

@@ -3,11 +3,12 @@
 import { IDENTITIES_MAX } from '../acl.ts';
 import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { FRAME_ITEMS_MAX, GUARDS_MAX } from '../limits.ts';
-import type { Guard, Op } from '../op.ts';
+import type { Guard } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchCommand } from '../watch.ts';
 import { ZERO_ZXID } from '../zxid.ts';
-import type { AttachRequest, CallFault, ClientHello, Credential, FrameCall, ReceivedCall } from './frame.ts';
+import { readCredential, writeCredential } from './acl-codec.ts';
+import type { AttachRequest, CallFault, ClientHello, Credential, FrameCall, ReceivedCall, StreamOp } from './frame.ts';
 import { OP_FIELDS, readOp, writeOp } from './op-codec.ts';
 import { readWatchCommand, WATCH_COMMAND_TAG } from './watch-frames.ts';
 import {
@@ -29,8 +30,8 @@ import {
 } from './wire.ts';
 
 /** The operation of each tag in Call. */
-const OP_OF_TAG: ReadonlyMap<number, Op['kind']> = new Map(
-  Object.entries(OP_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as Op['kind']]),
+const OP_OF_TAG: ReadonlyMap<number, StreamOp['kind']> = new Map(
+  Object.entries(OP_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as StreamOp['kind']]),
 );
 
 /** Adds the hello to a frame. */
@@ -41,12 +42,7 @@ export function writeClientHello(writer: ByteWriter, hello: ClientHello): void {
   writeUint(writer, 3, hello.timeoutMs);
   writeInt64(writer, 4, hello.lastZxidSeen);
   writeUint(writer, 5, hello.protocolRevision);
-  for (const { scheme, proof } of hello.credentials ?? []) {
-    const part = beginMessage(writer, 6);
-    writeString(writer, 1, scheme);
-    writeBytes(writer, 2, proof);
-    writer.endPart(part);
-  }
+  for (const credential of hello.credentials ?? []) writeCredential(writer, 6, credential);
   writer.endPart(start);
 }
 
@@ -124,25 +120,11 @@ function withCredential(credentials: Credential[] = [], credential: Credential):
   return credentials;
 }
 
-function readCredential(reader: ByteReader): Credential {
-  const end = readMessageEnd(reader);
-  let scheme = '';
-  let proof: Uint8Array = new Uint8Array(0);
-  while (reader.offset < end) {
-    const tag = readTag(reader);
-    if (tag === ((1 << 3) | LENGTH)) scheme = readString(reader);
-    else if (tag === ((2 << 3) | LENGTH)) proof = readBytes(reader);
-    else skipField(reader, tag);
-  }
-  checkMessageEnd(reader, end);
-  return { scheme, proof };
-}
-
 function readCall(reader: ByteReader): ReceivedCall {
   const end = readMessageEnd(reader);
   let xid = 0;
   let timeoutMs = 0;
-  let op: Op | CallFault | undefined;
+  let op: StreamOp | CallFault | undefined;
   let linearizable = false;
   let request = 0;
   let guards: Guard[] | undefined;

@@ -4,13 +4,21 @@ import { IDENTITIES_MAX, type Identity } from '../acl.ts';
 import { ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto } from '../errors.ts';
 import { FRAME_ITEMS_MAX } from '../limits.ts';
-import type { Answer, Op, OpFailure, OpResult } from '../op.ts';
+import type { OpFailure } from '../op.ts';
 import { NO_SESSION, toSessionId } from '../session-id.ts';
 import type { WatchNews } from '../watch.ts';
 import type { Notification } from '../watch-ops.ts';
 import { ZERO_ZXID } from '../zxid.ts';
 import { readIdentity, writeIdentity } from './acl-codec.ts';
-import type { AttachResponse, FrameReply, ServerHello, SessionClosed } from './frame.ts';
+import type {
+  AttachResponse,
+  FrameReply,
+  ServerHello,
+  SessionClosed,
+  StreamAnswer,
+  StreamOp,
+  StreamResult,
+} from './frame.ts';
 import { OP_FIELDS } from './op-codec.ts';
 import { ERROR_FIELD, readErrorDetail, readResult, writeResult } from './result-codec.ts';
 import { readWatchNews, WATCH_NEWS_TAG } from './watch-frames.ts';
@@ -36,8 +44,8 @@ import {
 } from './wire.ts';
 
 /** The operation of each tag in Reply. */
-const RESULT_OF_TAG: ReadonlyMap<number, Op['kind']> = new Map(
-  Object.entries(OP_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as Op['kind']]),
+const RESULT_OF_TAG: ReadonlyMap<number, StreamOp['kind']> = new Map(
+  Object.entries(OP_FIELDS).map(([kind, field]) => [(field << 3) | LENGTH, kind as StreamOp['kind']]),
 );
 
 /** Adds the hello to a frame. */
@@ -60,7 +68,7 @@ export function writeServerHello(writer: ByteWriter, hello: ServerHello): void {
  * Adds the reply to the call `xid`, which asked for `op`. The caller keeps the frame below FRAME_ITEMS_MAX replies
  * and the size that clients read.
  */
-export function writeReply(writer: ByteWriter, xid: number, op: Op['kind'], answer: Answer): void {
+export function writeReply(writer: ByteWriter, xid: number, op: StreamOp['kind'], answer: StreamAnswer): void {
   const start = beginMessage(writer, 2);
   writeUint(writer, 1, xid);
   writeInt64(writer, 2, answer.zxid);
@@ -143,7 +151,7 @@ function readReply(reader: ByteReader): FrameReply {
 export function readReplyFields(reader: ByteReader, end: number): FrameReply {
   let xid = 0;
   let zxid = ZERO_ZXID;
-  let result: OpResult | OpFailure | undefined;
+  let result: StreamResult | OpFailure | undefined;
   while (reader.offset < end) {
     const tag = readTag(reader);
     const kind = RESULT_OF_TAG.get(tag);

@@ -5,7 +5,7 @@
  */
 import type { Identity } from '../acl.ts';
 import type { ErrorCode } from '../errors.ts';
-import type { Answer, Guard, Op } from '../op.ts';
+import type { Answer, Guard, Op, OpFailure, OpResult } from '../op.ts';
 import type { SessionId, Sid } from '../session-id.ts';
 import type { WatchCommand, WatchNews } from '../watch.ts';
 import type { Notification } from '../watch-ops.ts';
@@ -34,6 +34,26 @@ export interface ClientHello {
 export interface Credential {
   readonly scheme: string;
   readonly proof: Uint8Array;
+}
+
+/** Shows something more for the connection. Answered by the member itself, and no part of the history. */
+export interface AddAuthOp {
+  readonly kind: 'addAuth';
+  readonly credential: Credential;
+}
+
+/** What a session stream can be asked for. */
+export type StreamOp = Op | AddAuthOp;
+
+/** The successful result of a call of a session stream. */
+export type StreamResult =
+  | OpResult
+  /** All that the connection is taken for from the next call on. */
+  | { readonly kind: 'addAuth'; readonly identities: readonly Identity[] };
+
+/** The answer to a call of a session stream. */
+export interface StreamAnswer extends Omit<Answer, 'result'> {
+  readonly result: StreamResult | OpFailure;
 }
 
 /** First frame of the member: the session as attached. */
@@ -66,7 +86,7 @@ export interface FrameCall {
   readonly xid: number;
   /** 0 for the member's default. */
   readonly timeoutMs: number;
-  readonly op: Op;
+  readonly op: StreamOp;
   /** For writes: refused unless these znodes exist still. Undefined like none. */
   readonly guards?: readonly Guard[] | undefined;
   /** For reads: confirm with the leader first. */
@@ -77,13 +97,13 @@ export interface FrameCall {
 
 /** One call as the member receives it: the operation may be one that it cannot understand. */
 export interface ReceivedCall extends Omit<FrameCall, 'op'> {
-  readonly op: Op | CallFault;
+  readonly op: StreamOp | CallFault;
 }
 
 /** The answer to one call. An `exists` of an absent znode is a NO_NODE failure here, although not on the wire. */
 export interface FrameReply {
   readonly xid: number;
-  readonly answer: Answer;
+  readonly answer: StreamAnswer;
 }
 
 /** Last word of the member on a stream. */

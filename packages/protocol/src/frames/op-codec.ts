@@ -19,8 +19,8 @@ import {
   type ReadPart,
 } from '../op.ts';
 import { isWatchKind, type WatchOp } from '../watch-ops.ts';
-import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
-import type { CallFault } from './frame.ts';
+import { readAclEntry, readCredential, withAclEntry, writeAclEntry, writeCredential } from './acl-codec.ts';
+import type { AddAuthOp, CallFault, Credential, StreamOp } from './frame.ts';
 import { readListing, writeListingFields } from './listing-codec.ts';
 import { readWatchOp, writeWatchOp } from './watch-op-codec.ts';
 import {
@@ -60,13 +60,14 @@ export const OP_FIELDS = {
   multi: 18,
   setAcl: 20,
   getAcl: 21,
+  addAuth: 22,
   createOrSet: 32,
   addWatch: 26,
   removeWatches: 27,
   setWatches: 28,
   multiRead: 33,
   checkWatches: 36,
-} as const satisfies Record<Op['kind'], number>;
+} as const satisfies Record<StreamOp['kind'], number>;
 
 /** CreateMode numbers. */
 const MODE_UNSPECIFIED = 0;
@@ -105,9 +106,10 @@ function byTag<K extends string>(fields: Readonly<Record<K, number>>): ReadonlyM
 }
 
 /** Writes the request of `op` as a member of the oneof in Call. */
-export function writeOp(writer: ByteWriter, op: Op, linearizable: boolean): void {
+export function writeOp(writer: ByteWriter, op: StreamOp, linearizable: boolean): void {
   const start = beginMessage(writer, OP_FIELDS[op.kind]);
-  if (op.kind === 'multi') for (const part of op.parts) writePart(writer, PART_FIELDS[part.kind], part);
+  if (op.kind === 'addAuth') writeCredential(writer, 1, op.credential);
+  else if (op.kind === 'multi') for (const part of op.parts) writePart(writer, PART_FIELDS[part.kind], part);
   else if (op.kind === 'multiRead') {
     for (const part of op.parts) writePart(writer, READ_PART_FIELDS[part.kind], part);
     writeBool(writer, 2, linearizable);
@@ -208,7 +210,11 @@ interface RequestFields {
 }
 
 /** Reads the request of the operation `kind`, whose tag has been read. Throws DecodeError. */
-export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFault; linearizable: boolean } {
+export function readOp(
+  reader: ByteReader,
+  kind: StreamOp['kind'],
+): { op: StreamOp | CallFault; linearizable: boolean } {
+  if (kind === 'addAuth') return { op: readAddAuth(reader), linearizable: false };
   if (kind === 'multi') {
     const { parts, fault } = readParts<MultiPart>(reader, PART_OF_TAG);
     return { op: fault ?? { kind, parts }, linearizable: false };
@@ -221,6 +227,18 @@ export function readOp(reader: ByteReader, kind: Op['kind']): { op: Op | CallFau
   if (isWatchKind(kind)) return { op: readWatchOp(reader, kind), linearizable: false };
   const fields = readFields(reader, kind);
   return { op: toOp(kind, fields), linearizable: fields.linearizable };
+}
+
+function readAddAuth(reader: ByteReader): AddAuthOp {
+  const end = readMessageEnd(reader);
+  let credential: Credential = { scheme: '', proof: new Uint8Array(0) };
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH)) credential = readCredential(reader);
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return { kind: 'addAuth', credential };
 }
 
 /** Reads a request of several parts. One part past the bound is kept, so that the whole is refused for it. */

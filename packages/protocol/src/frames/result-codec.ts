@@ -3,7 +3,7 @@
  * as they stand in a Reply. The zxid inside them is not used there: the Reply has it.
  */
 
-import type { AclEntry } from '../acl.ts';
+import { type AclEntry, IDENTITIES_MAX, type Identity } from '../acl.ts';
 import { unreachable } from '../assert.ts';
 import { type ByteReader, type ByteWriter, DecodeError } from '../bytes.ts';
 import { ERRORS, errorCodeOfProto, isOutcomeKnown } from '../errors.ts';
@@ -12,7 +12,8 @@ import { isListingKind, type ListingOp } from '../listing.ts';
 import type { Op, OpFailure, OpResult, PartResult, ReadPartResult } from '../op.ts';
 import type { Stat } from '../stat.ts';
 import { ZERO_ZXID, type Zxid } from '../zxid.ts';
-import { readAclEntry, withAclEntry, writeAclEntry } from './acl-codec.ts';
+import { readAclEntry, readIdentity, withAclEntry, writeAclEntry, writeIdentity } from './acl-codec.ts';
+import type { StreamOp, StreamResult } from './frame.ts';
 import { readPage, writePageFields } from './listing-codec.ts';
 import { OP_FIELDS, PART_FIELDS, READ_PART_FIELDS } from './op-codec.ts';
 import { readStat, writeStat } from './stat-codec.ts';
@@ -48,7 +49,7 @@ const OUTCOME_NOT_APPLIED = 1;
 const OUTCOME_UNKNOWN = 2;
 
 /** Writes `result` as a member of the oneof in Reply. `op` is the operation that was asked for. */
-export function writeResult(writer: ByteWriter, op: Op['kind'], result: OpResult | OpFailure): void {
+export function writeResult(writer: ByteWriter, op: StreamOp['kind'], result: StreamResult | OpFailure): void {
   if (result.kind !== 'error') writeSuccess(writer, result);
   else if (op === 'exists' && result.code === 'NO_NODE') writer.endPart(beginMessage(writer, OP_FIELDS.exists));
   else {
@@ -90,9 +91,10 @@ export function readErrorDetail(reader: ByteReader, end: number): { failure: OpF
   return { failure: part === undefined ? failure : { ...failure, part }, zxid };
 }
 
-function writeSuccess(writer: ByteWriter, result: OpResult): void {
+function writeSuccess(writer: ByteWriter, result: StreamResult): void {
   const start = beginMessage(writer, OP_FIELDS[result.kind]);
-  if (result.kind === 'multi') for (const part of result.results) writePartResult(writer, part);
+  if (result.kind === 'addAuth') for (const identity of result.identities) writeIdentity(writer, 1, identity);
+  else if (result.kind === 'multi') for (const part of result.results) writePartResult(writer, part);
   else if (result.kind === 'multiRead') for (const part of result.results) writeReadPartResult(writer, part);
   else writeFields(writer, result);
   writer.endPart(start);
@@ -189,11 +191,24 @@ interface ResponseFields {
 }
 
 /** Reads the response of the operation `kind`, whose tag has been read. Throws DecodeError. */
-export function readResult(reader: ByteReader, kind: Op['kind']): OpResult | OpFailure {
+export function readResult(reader: ByteReader, kind: StreamOp['kind']): StreamResult | OpFailure {
+  if (kind === 'addAuth') return { kind, identities: readIdentities(reader) };
   if (kind === 'multi') return { kind, results: readPartResults(reader, readPartResult) };
   if (kind === 'multiRead') return { kind, results: readPartResults(reader, readReadPartResult) };
   if (isListingKind(kind)) return readPage(reader, kind);
   return toResult(kind, readFields(reader, kind));
+}
+
+function readIdentities(reader: ByteReader): readonly Identity[] {
+  const end = readMessageEnd(reader);
+  const identities: Identity[] = [];
+  while (reader.offset < end) {
+    const tag = readTag(reader);
+    if (tag === ((1 << 3) | LENGTH) && identities.length < IDENTITIES_MAX) identities.push(readIdentity(reader));
+    else skipField(reader, tag);
+  }
+  checkMessageEnd(reader, end);
+  return identities;
 }
 
 function readPartResults<R>(reader: ByteReader, read: (reader: ByteReader) => R): readonly R[] {

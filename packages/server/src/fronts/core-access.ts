@@ -24,7 +24,7 @@ export interface CoreAccess {
   readonly streamCallsMax: number;
   /** What a connection of that peer with these credentials is taken for. Throws CredentialError. */
   identitiesOf(peer: string, credentials: readonly Credential[]): readonly Identity[];
-  /** What digest credentials (user:password, whatever they look like) prove. */
+  /** What digest credentials (user:password, whatever they look like) prove. Throws CredentialError. */
   digestIdentities(userAndPassword: string): readonly Identity[];
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */
   refusal(): string | undefined;

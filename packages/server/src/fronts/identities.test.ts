@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CredentialError, digestId, identitiesOf } from './identities.ts';
+import { CredentialError, digestId, identitiesOf, withMore } from './identities.ts';
 
 const digest = (text: string) => ({ scheme: 'digest', proof: new TextEncoder().encode(text) });
 
@@ -41,5 +41,17 @@ describe('what a connection is taken for', () => {
     }
     expect(refused('digest', 'hush')).toThrow(CredentialError);
     expect(refused('digest', ':hush')).not.toThrow('hush');
+  });
+
+  it('grows by what is shown later, each once, and has an end in number and in length', () => {
+    const known = identitiesOf('1.2.3.4:5', [digest('alice:secret')], undefined);
+    const more = withMore(known, identitiesOf('1.2.3.4:5', [digest('bob:secret')], undefined));
+    expect(more.map(({ id }) => id.replace(/:.*/, ''))).toEqual(['1.2.3.4', 'alice', 'bob']);
+    expect(withMore(more, known)).toEqual(more);
+    const full = Array.from({ length: 31 }, (_, index) => digest(`user${index}:x`));
+    const all = identitiesOf('1.2.3.4:5', full, undefined);
+    expect(all.length).toBe(32);
+    expect(() => withMore(all, [{ scheme: 'digest', id: 'one:more' }])).toThrow('at most 32');
+    expect(() => identitiesOf('1.2.3.4:5', [digest(`${'u'.repeat(4_100)}:x`)], undefined)).toThrow(CredentialError);
   });
 });

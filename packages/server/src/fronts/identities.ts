@@ -3,7 +3,7 @@
  * only and never a password. Source: ZooKeeper `DigestAuthenticationProvider`, reference §6.2.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { IDENTITIES_MAX, type Identity } from '@quorate/protocol';
+import { ACL_ID_BYTES_MAX, IDENTITIES_MAX, type Identity, utf8Length } from '@quorate/protocol';
 import type { Credential } from '@quorate/protocol/frames';
 
 /** A connection of `peer` (address:port, as sockets name it). Throws CredentialError. */
@@ -12,17 +12,17 @@ export function identitiesOf(
   credentials: readonly Credential[],
   superDigest: string | undefined,
 ): readonly Identity[] {
-  const identities: Identity[] = [{ scheme: 'ip', id: addressOf(peer) }];
-  for (const credential of credentials) {
-    for (const identity of proved(credential, superDigest)) {
-      if (!identities.some(({ scheme, id }) => scheme === identity.scheme && id === identity.id))
-        identities.push(identity);
-    }
-  }
-  if (identities.length > IDENTITIES_MAX) {
-    throw new CredentialError(`A connection has at most ${IDENTITIES_MAX} identities`);
-  }
+  let identities: readonly Identity[] = [{ scheme: 'ip', id: addressOf(peer) }];
+  for (const credential of credentials) identities = withMore(identities, proved(credential, superDigest));
   return identities;
+}
+
+/** All that a connection is taken for when it shows more. Throws CredentialError. */
+export function withMore(known: readonly Identity[], shown: readonly Identity[]): readonly Identity[] {
+  const isNew = ({ scheme, id }: Identity): boolean => !known.some((one) => one.scheme === scheme && one.id === id);
+  const all = [...known, ...shown.filter(isNew)];
+  if (all.length > IDENTITIES_MAX) throw new CredentialError(`A connection has at most ${IDENTITIES_MAX} identities`);
+  return all;
 }
 
 /** Credentials that prove nothing. The message holds no secret. */
@@ -48,9 +48,15 @@ function proved({ scheme, proof }: Credential, superDigest: string | undefined):
   return digestIdentities(text, superDigest);
 }
 
-/** What digest credentials prove: any text is somebody, and one may be the super user. */
+/**
+ * What digest credentials prove: any text is somebody, and one may be the super user. Throws CredentialError for one that is longer than
+ * anything in an ACL: it could match nothing, and would be kept as long as the connection.
+ */
 export function digestIdentities(userAndPassword: string, superDigest: string | undefined): readonly Identity[] {
   const id = digestId(userAndPassword);
+  if (utf8Length(id) > ACL_ID_BYTES_MAX) {
+    throw new CredentialError(`Credentials of scheme digest name a user of more than ${ACL_ID_BYTES_MAX} bytes`);
+  }
   const own = { scheme: 'digest', id };
   return superDigest !== undefined && isSame(id, superDigest) ? [own, { scheme: 'super', id: '' }] : [own];
 }

@@ -53,6 +53,40 @@ describe('a session stream', () => {
     expect(stream.replies[2]?.answer.result.kind).toBe('exists');
   });
 
+  it('C171: what is shown on the way counts from the next call on, and what proves nothing changes nothing', async () => {
+    const stream = await attached();
+    const show = (scheme: string, proof: string) =>
+      ({ kind: 'addAuth', credential: { scheme, proof: new TextEncoder().encode(proof) } }) as const;
+    const hers = { ...create('/hers'), acl: [{ perms: 31, scheme: 'auth', id: '' }] } as const;
+    stream.calls(
+      hers,
+      show('digest', 'alice:secret'),
+      { ...hers, path: '/kept' },
+      show('kerberos', 'hush'),
+      show('digest', 'bob:hush'),
+      show('digest', 'alice:secret'),
+      { kind: 'getAcl', path: '/kept' },
+    );
+    await vi.waitFor(() => expect(stream.replies.length).toBe(7));
+    const results = stream.replies.map(({ answer }) => answer.result);
+    const codes = results.map((result) => (result.kind === 'error' ? result.code : result.kind));
+    expect(codes).toEqual(['INVALID_ACL', 'addAuth', 'create', 'AUTH_FAILED', 'addAuth', 'addAuth', 'getAcl']);
+    expect(JSON.stringify(results[3])).not.toContain('hush');
+    const who = (index: number) => {
+      const result = results[index];
+      return result?.kind === 'addAuth' ? result.identities.map(({ id }) => id.replace(/:.*/, '')) : [];
+    };
+    expect([who(1), who(4), who(5)]).toEqual([
+      ['127.0.0.1', 'alice'],
+      ['127.0.0.1', 'alice', 'bob'],
+      ['127.0.0.1', 'alice', 'bob'],
+    ]);
+    const id = 'alice:aYXlLOpEooaV1cRAvUL1fp9Qt7E=';
+    expect(results[6]).toMatchObject({ acl: [{ perms: 31, scheme: 'digest', id }] });
+    const { zxid: at } = stream.replies[2]!.answer;
+    expect(stream.replies.slice(3, 6).map(({ answer }) => answer.zxid)).toEqual([at, at, at]);
+  });
+
   it('answers each empty frame with an empty frame', async () => {
     const stream = await attached();
     stream.bytes(new Uint8Array(0)).bytes(new Uint8Array(0));

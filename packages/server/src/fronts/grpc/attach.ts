@@ -17,6 +17,7 @@ import {
   type SessionId,
 } from '@quorate/protocol';
 import {
+  type AddAuthOp,
   type AttachRequest,
   type ClientHello,
   FRAME_PROTOCOL_REVISION,
@@ -28,7 +29,7 @@ import {
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
-import { CredentialError } from '../identities.ts';
+import { CredentialError, withMore } from '../identities.ts';
 import { newToken } from '../session-token.ts';
 import { ReplyQueue } from './reply-queue.ts';
 import { StreamWatches } from './stream-watches.ts';
@@ -235,6 +236,7 @@ class AttachStream implements Attachment {
       this.#replies.addFault(xid, op);
       return;
     }
+    if (op.kind === 'addAuth') return this.#addAuth(xid, op);
     if (request > 0 && acknowledged >= request) return this.#fault('a call is acknowledged before it is answered');
     const callId = this.#core.calls.add(this.#replies.add(xid, op.kind));
     this.#core.post({
@@ -253,6 +255,18 @@ class AttachStream implements Attachment {
         deadlineMs: deadlineAfter(timeoutMs),
       },
     });
+  }
+
+  /** It counts from the next call on. What proves nothing fails alone, like any call. */
+  #addAuth(xid: number, { credential }: AddAuthOp): void {
+    try {
+      const shown = this.#core.identitiesOf(this.#stream.getPeer(), [credential]);
+      this.#identities = withMore(this.#identities, shown);
+      this.#replies.addOwn(xid, 'addAuth', { kind: 'addAuth', identities: this.#identities });
+    } catch (error) {
+      if (!(error instanceof CredentialError)) throw error;
+      this.#replies.addFault(xid, { kind: 'fault', code: 'AUTH_FAILED', message: error.message });
+    }
   }
 
   /** Makes frames of replies, as far as there is room. */

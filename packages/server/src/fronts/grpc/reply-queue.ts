@@ -3,16 +3,8 @@
  * of an earlier call. It ends where the member does not go on: the calls from there on get none. Replies stay as they are (views of the tree, no copy) until there is room to write them, so that a
  * client which does not read costs references, not memory.
  */
-import {
-  type Answer,
-  ByteWriter,
-  FRAME_ITEMS_MAX,
-  type Op,
-  type OpFailure,
-  ZERO_ZXID,
-  type Zxid,
-} from '@quorate/protocol';
-import { type CallFault, writeReply } from '@quorate/protocol/frames';
+import { ByteWriter, FRAME_ITEMS_MAX, type Op, type OpFailure, ZERO_ZXID, type Zxid } from '@quorate/protocol';
+import { type CallFault, type StreamAnswer, type StreamOp, writeReply } from '@quorate/protocol/frames';
 import type { Caller } from '../../calls.ts';
 import { type SizedAnswer, sized } from './reply-size.ts';
 
@@ -21,11 +13,11 @@ const FRAME_BYTES = 256 * 1024;
 
 interface Slot extends Caller {
   readonly xid: number;
-  readonly op: Op['kind'];
+  readonly op: StreamOp['kind'];
   /** `zxid` undefined: that of the reply before it. */
-  answered: { readonly zxid: Zxid | undefined; readonly result: Answer['result'] } | undefined;
+  answered: { readonly zxid: Zxid | undefined; readonly result: StreamAnswer['result'] } | undefined;
   /** Made when its turn comes first, for it takes time with what it lists. */
-  sized: SizedAnswer | undefined;
+  sized: SizedAnswer<StreamAnswer> | undefined;
 }
 
 export class ReplyQueue {
@@ -74,9 +66,12 @@ export class ReplyQueue {
 
   /** A call that cannot be carried out: it is answered in its place. */
   addFault(xid: number, { code, message }: CallFault): void {
-    const result = { kind: 'error', code, path: undefined, message } as const;
-    const answered = { zxid: undefined, result };
-    this.#slots.push({ xid, op: 'sync', answered, sized: undefined, answer: () => undefined });
+    this.addOwn(xid, 'sync', { kind: 'error', code, path: undefined, message });
+  }
+
+  /** A call that the stream itself has answered: the reply leaves in its place. */
+  addOwn(xid: number, op: StreamOp['kind'], result: StreamAnswer['result']): void {
+    this.#slots.push({ xid, op, answered: { zxid: undefined, result }, sized: undefined, answer: () => undefined });
     if (this.size === 1) this.#onAnswer();
   }
 

@@ -3,6 +3,7 @@
  * unary response have the same limit, which is also what gRPC clients read of one message when nobody tells them otherwise.
  */
 import { type Answer, FRAME_BYTES_MAX, type ListingResult, utf8Length } from '@quorate/protocol';
+import type { StreamAnswer } from '@quorate/protocol/frames';
 
 /** Around what can be large: tags, lengths, numbers, a stat. */
 const REPLY_OVERHEAD_BYTES = 256;
@@ -11,13 +12,15 @@ const REPLY_OVERHEAD_BYTES = 256;
 const LISTED_BYTES = 120;
 
 /** An answer that a message can carry, and the bytes that it takes there: never less than it does. */
-export interface SizedAnswer {
-  readonly answer: Answer;
+export interface SizedAnswer<A extends StreamAnswer = Answer> {
+  readonly answer: A;
   readonly bytes: number;
 }
 
 /** The answer, or, when it lists more than a message can carry, the refusal in its place. */
-export function sized(answer: Answer): SizedAnswer {
+export function sized(answer: Answer): SizedAnswer;
+export function sized(answer: StreamAnswer): SizedAnswer<StreamAnswer>;
+export function sized(answer: StreamAnswer): SizedAnswer<StreamAnswer> {
   const bytes = replyBytes(answer);
   const list = listOf(answer.result);
   if (list === undefined || bytes <= FRAME_BYTES_MAX) return { answer, bytes };
@@ -28,10 +31,13 @@ export function sized(answer: Answer): SizedAnswer {
 }
 
 /** Exact but for the overhead, of which a little is left. */
-function replyBytes({ result }: Pick<Answer, 'result'>): number {
+function replyBytes({ result }: Pick<StreamAnswer, 'result'>): number {
   if (result.kind === 'getData') return REPLY_OVERHEAD_BYTES + (result.data?.length ?? 0);
   if (result.kind === 'listChildren' || result.kind === 'getSubtree') return pageBytes(result);
   let bytes = REPLY_OVERHEAD_BYTES;
+  if (result.kind === 'addAuth') {
+    for (const { scheme, id } of result.identities) bytes += 8 + fieldBytes(scheme) + fieldBytes(id);
+  }
   // What may be read at once is bounded where it is read.
   if (result.kind === 'multiRead') for (const part of result.results) bytes += replyBytes({ result: part });
   for (const name of listOf(result) ?? []) bytes += fieldBytes(name);
@@ -46,7 +52,7 @@ function pageBytes({ entries }: ListingResult): number {
   );
 }
 
-function listOf(result: Answer['result']): readonly string[] | undefined {
+function listOf(result: StreamAnswer['result']): readonly string[] | undefined {
   if (result.kind === 'getChildren') return result.children;
   return result.kind === 'getEphemerals' ? result.paths : undefined;
 }

@@ -26,6 +26,7 @@ import {
   XID,
 } from '@quorate/protocol/jute';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
+import { CredentialError } from '../identities.ts';
 import { NO_BODY, type ReplyBody, type ReplyLine } from './reply-line.ts';
 
 /** A zxid where there is none, in the reply to a request that is not known. */
@@ -136,7 +137,13 @@ export class Requests {
   /** Undefined when it proves nothing. The address is known without being shown. */
   #proved(scheme: string, proof: Uint8Array): readonly Identity[] | undefined {
     if (scheme === 'ip') return [];
-    return scheme === 'digest' ? this.#core.digestIdentities(new TextDecoder().decode(proof)) : undefined;
+    if (scheme !== 'digest') return undefined;
+    try {
+      return this.#core.digestIdentities(new TextDecoder().decode(proof));
+    } catch (error) {
+      if (!(error instanceof CredentialError)) throw error;
+      return undefined;
+    }
   }
 
   #has({ scheme, id }: Identity): boolean {
