@@ -1,5 +1,5 @@
 /** Calls that do several things at once, by the client against three real members in this process. */
-import { type Client, connect, type ReadResult, type Znode } from '@quorate/client';
+import { type Client, connect, isCode, type ReadResult, type Znode } from '@quorate/client';
 import { TestEnsemble } from '@quorate/server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -80,5 +80,44 @@ describe('a create with parents, and a set that creates', () => {
     for (const client of clients) await client.sync();
     expect(await Promise.all(clients.map((client) => client.countDescendants('/deep')))).toEqual([100, 100, 100]);
     for (const client of clients) await client.close();
+  });
+});
+
+describe('a transaction that reads', () => {
+  it('shows what it found and what it left, at its zxid, and tells a loser that somebody was first', async () => {
+    await using first = await clientOf(0);
+    await using second = await clientOf(2);
+    await first.create('/tally', '0');
+    const add = async (client: Client): Promise<void> => {
+      for (;;) {
+        const tally = await client.get('/tally');
+        const { stat } = tally;
+        const txn = client
+          .transaction()
+          .check('/tally', stat.version)
+          .set('/tally', String(Number(tally.text()) + 1));
+        try {
+          const [, set, got] = await txn.get('/tally').commit();
+          expect(set).toMatchObject({ op: 'set', stat: { version: stat.version + 1 } });
+          if (got?.op !== 'get') throw new Error('Not read');
+          expect(got.node.text()).toBe(String(stat.version + 1));
+          return;
+        } catch (error) {
+          if (!isCode(error, 'BAD_VERSION')) throw error;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, i) => add(i % 2 === 0 ? first : second)));
+    await second.sync();
+    expect((await second.get('/tally')).text()).toBe('20');
+    const claim = (client: Client) =>
+      client.transaction().checkAbsent('/claim').create('/claim').stat('/claim').commit();
+    const claims = await Promise.allSettled([claim(first), claim(second)]);
+    expect(claims.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const lost = claims.find((one) => one.status === 'rejected');
+    expect(lost?.reason).toMatchObject({ code: 'NODE_EXISTS', part: 0 });
+    const [none, there] = await second.transaction().stat('/nobody').stat('/claim').commit();
+    expect(none).toEqual({ op: 'stat', stat: undefined });
+    expect(there).toMatchObject({ stat: { version: 0 } });
   });
 });

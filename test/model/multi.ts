@@ -24,7 +24,7 @@ export const multi: ModelOp<'multi'> = (model, { parts }, place) => {
   return { kind: 'multi', results: results as PartResult[] };
 };
 
-function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): ModelResult | { kind: 'check' } {
+function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): ModelResult | PartResult {
   switch (part.kind) {
     case 'create':
       if (part.parents === true) throw new ModelRefusal('INVALID_ARGUMENT', part.path);
@@ -33,8 +33,18 @@ function carryOutPart(model: ReferenceModel, part: MultiPart, place: Place): Mod
       return simple.remove(model, part, place);
     case 'setData':
       return simple.setData(model, part, place);
+    case 'exists':
+      requirePath(part.path);
+      return model.znodes.has(part.path) ? simple.exists(model, part, place) : { kind: 'exists', stat: undefined };
+    case 'getData':
+      return simple.getData(model, part, place);
     case 'check':
       requirePath(part.path);
+      if (part.absent === true) {
+        if (part.expectedVersion !== undefined) throw new ModelRefusal('INVALID_ARGUMENT', part.path);
+        if (model.znodes.has(part.path)) throw new ModelRefusal('NODE_EXISTS', part.path);
+        return { kind: 'check' };
+      }
       requireRight(model.existing(part.path), RIGHTS.read, part.path);
       requireVersion(part.path, model.existing(part.path), part.expectedVersion);
       return { kind: 'check' };

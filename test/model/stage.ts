@@ -8,6 +8,8 @@ import {
   type CoordinationError,
   connect,
   type ReadResult,
+  type TxnResult,
+  type Znode,
 } from '@quorate/client';
 import {
   type MultiOp,
@@ -223,13 +225,27 @@ async function multiBy(client: Client, { parts }: MultiOp): Promise<Bare> {
       txn.create(path, part.data, { mode, sequential: part.sequential });
     } else if (kind === 'setData') txn.set(path, part.data!, { version: part.expectedVersion });
     else if (kind === 'delete') txn.delete(path, { version: part.expectedVersion });
+    else if (kind === 'getData') txn.get(path);
+    else if (kind === 'exists') txn.stat(path);
+    else if (part.absent === true) txn.checkAbsent(path);
     else txn.check(path, part.expectedVersion);
   }
   const results = await txn.commit(CALL);
   return {
     kind: 'multi',
-    results: results.map(({ op, ...rest }) => ({ kind: op === 'set' ? 'setData' : op, ...rest })),
+    results: results.map(bareResult),
   };
+}
+
+function bareResult(result: TxnResult): Bare {
+  if (result.op === 'get') return { kind: 'getData', data: dataOf(result.node), stat: result.node.stat };
+  if (result.op === 'stat') return { kind: 'exists', stat: result.stat } as Bare;
+  const { op, ...rest } = result;
+  return { kind: op === 'set' ? 'setData' : op, ...rest };
+}
+
+function dataOf({ data, isNull }: Znode): Uint8Array | undefined {
+  return isNull ? undefined : data;
 }
 
 async function readAllBy(client: Client, { kind, parts }: MultiReadOp): Promise<Bare> {
@@ -244,10 +260,7 @@ async function readAllBy(client: Client, { kind, parts }: MultiReadOp): Promise<
 
 function bareRead(kind: string, result: ReadResult): Bare {
   if (result.error !== undefined) return { kind: 'error', code: result.error.code };
-  if (result.op === 'get') {
-    const { data, isNull, stat } = result.node;
-    return { kind, data: isNull ? undefined : data, stat };
-  }
+  if (result.op === 'get') return { kind, data: dataOf(result.node), stat: result.node.stat };
   if (result.op === 'children') return { kind, children: result.children, stat: result.stat };
   return result.stat === undefined ? { kind: 'error', code: 'NO_NODE' } : { kind, stat: result.stat };
 }

@@ -157,7 +157,16 @@ function somePart(scene: Scene, a: number, b: number, c: number): MultiPart {
   const expectedVersion = someVersion(scene, path, b);
   if (c % 4 === 1) return { kind: 'delete', path, expectedVersion };
   if (c % 4 === 2) return { kind: 'setData', path, data: someData(c), expectedVersion };
-  return { kind: 'check', path, expectedVersion };
+  switch ((c >> 2) % 5) {
+    case 0:
+      return { kind: 'exists', path };
+    case 1:
+      return { kind: 'getData', path };
+    case 2:
+      return { kind: 'check', path, expectedVersion: b % 8 === 0 ? 0 : undefined, absent: true };
+    default:
+      return { kind: 'check', path, expectedVersion };
+  }
 }
 
 export function someMulti(scene: Scene, a: number, b: number, c: number): MultiOp {

@@ -76,15 +76,24 @@ export type ReadResult =
 export type TxnResult =
   | { readonly op: 'create'; readonly path: string; readonly stat: Stat }
   | { readonly op: 'set'; readonly stat: Stat }
+  | { readonly op: 'get'; readonly node: Znode }
+  /** Undefined: it does not exist. */
+  | { readonly op: 'stat'; readonly stat: Stat | undefined }
   | { readonly op: 'delete' | 'check' };
 
 /**
- * Changes and conditions that take effect at one zxid, or not at all: at most 8192, 1 MiB together. Each is checked against
+ * Changes, conditions and reads that take effect at one zxid, or not at all: at most 8192, 1 MiB together. Each is checked against
  * what those before it leave. Methods throw TypeError and RangeError for arguments of the wrong shape.
  */
 export interface Transaction {
   /** Goes on only if the znode exists and has that version; undefined: any. */
   check(path: string, version?: number): this;
+  /** Goes on only if the znode does not exist; else NODE_EXISTS. */
+  checkAbsent(path: string): this;
+  /** Reads the znode as the parts before it leave it: NO_NODE when it does not exist. All reads together: at most 256 KiB of data. */
+  get(path: string): this;
+  /** Reads whether the znode exists, and its stat, as the parts before it leave it. */
+  stat(path: string): this;
   /** Goes on only if that very znode exists still. It has no result of its own. */
   guard(guard: Guard): this;
   create(path: string, data?: Data, options?: Pick<CreateOptions, 'mode' | 'sequential' | 'acl'>): this;

@@ -332,6 +332,20 @@ describe('the acknowledgement', () => {
     expect(sent).toBe(5);
   });
 
+  it('holds transactions back that could read more than is kept for the session', () => {
+    const calls = attached();
+    const reading: Op = { kind: 'multi', parts: [{ kind: 'getData', path: '/a' }] };
+    const looking: Op = { kind: 'multi', parts: [{ kind: 'exists', path: '/a' }] };
+    for (const [op, most] of [
+      [looking, 10],
+      [reading, 7],
+    ] as const) {
+      for (let n = 0; n < 10; n++) place(calls, op);
+      expect(send(calls)).toHaveLength(most);
+      calls.failAll('SESSION_EXPIRED', 'over');
+    }
+  });
+
   it('begins anew with a new session, and so do the numbers', () => {
     const calls = attached();
     for (let n = 0; n < 3; n++) place(calls, write);

@@ -11,6 +11,7 @@ import {
   ByteWriter,
   FRAME_BYTES_MAX,
   type Guard,
+  MULTI_DATA_BYTES_MAX,
   type MultiPart,
   type OpFailure,
   REQUEST_BYTES_MAX,
@@ -67,6 +68,7 @@ export interface PendingCall {
   op: StreamOp | undefined;
   /** Bytes of path and data. */
   readonly bytes: number;
+  readonly readBytes: number;
   state: 'waiting' | 'sent' | 'settled';
   xid: number;
   sentMs: number;
@@ -126,6 +128,7 @@ export class Calls {
       isWrite: isWrite(op),
       op,
       bytes,
+      readBytes: readBytesOf(op),
       state: 'waiting',
       xid: 0,
       sentMs: 0,
@@ -364,6 +367,11 @@ function isOpen(pending: PendingCall, { code }: OpFailure): boolean {
 
 /** What a part of a multi takes in a frame beside its path and data, at most, bytes. */
 const PART_BYTES = 64;
+
+/** Bytes that a transaction may read, from above: what it reads is kept until it is acknowledged. */
+function readBytesOf(op: StreamOp): number {
+  return op.kind === 'multi' && op.parts.some(({ kind }) => kind === 'getData') ? MULTI_DATA_BYTES_MAX : 0;
+}
 
 /** Bytes of the path and the data of `op`, or of what it shows. */
 function sizeOf(op: StreamOp | MultiPart): number {

@@ -11,6 +11,8 @@ export interface NumberedCall {
   request: number;
   /** Bytes of path and data. */
   readonly bytes: number;
+  /** What it may read, bytes: of a transaction. */
+  readonly readBytes: number;
   readonly path: string | undefined;
 }
 
@@ -59,6 +61,6 @@ export class RequestNumbers {
   }
 }
 
-function costOf({ path, bytes }: NumberedCall): number {
-  return FIXED_COST + (path === undefined ? bytes : PATH_COST * path.length);
+function costOf({ path, bytes, readBytes }: NumberedCall): number {
+  return FIXED_COST + readBytes + (path === undefined ? bytes : PATH_COST * path.length);
 }

@@ -6,7 +6,7 @@ import { checkMode } from './create-mode.ts';
 import { checkGuard } from './guards.ts';
 import { type CallOptions, checkVersion } from './options.ts';
 import type { Chroot } from './paths.ts';
-import { type Data, toBytes } from './znode.ts';
+import { type Data, makeZnode, toBytes } from './znode.ts';
 
 /** Carries the whole out. */
 export type Commit = (
@@ -29,6 +29,18 @@ export class GatheredTransaction implements Transaction {
 
   check(path: string, version?: number): this {
     return this.#add({ kind: 'check', path: this.#chroot.inward(path), expectedVersion: checkVersion(version) });
+  }
+
+  checkAbsent(path: string): this {
+    return this.#add({ kind: 'check', path: this.#chroot.inward(path), expectedVersion: undefined, absent: true });
+  }
+
+  get(path: string): this {
+    return this.#add({ kind: 'getData', path: this.#chroot.inward(path) });
+  }
+
+  stat(path: string): this {
+    return this.#add({ kind: 'exists', path: this.#chroot.inward(path) });
   }
 
   guard(guard: Guard): this {
@@ -59,7 +71,7 @@ export class GatheredTransaction implements Transaction {
     if (this.#isCommitted) throw new TypeError('A transaction is committed once: begin another one');
     this.#isCommitted = true;
     const { results } = await this.#commit({ kind: 'multi', parts: this.#parts }, this.#guards, options);
-    return results.map((result) => this.#outward(result));
+    return results.map((result, index) => this.#outward(result, this.#parts[index]?.path ?? ''));
   }
 
   #add(part: MultiPart): this {
@@ -68,12 +80,16 @@ export class GatheredTransaction implements Transaction {
     return this;
   }
 
-  #outward(result: PartResult): TxnResult {
+  #outward(result: PartResult, path: string): TxnResult {
     switch (result.kind) {
       case 'create':
         return { op: 'create', path: this.#chroot.outward(result.path), stat: result.stat };
       case 'setData':
         return { op: 'set', stat: result.stat };
+      case 'getData':
+        return { op: 'get', node: makeZnode(this.#chroot.outward(path), result.data, result.stat) };
+      case 'exists':
+        return { op: 'stat', stat: result.stat };
       default:
         return { op: result.kind };
     }

@@ -16,6 +16,12 @@ export const MULTI_READ_BYTES_MAX = 4 * 1024 * 1024 - 64 * 1024;
 export const LISTING_PAGE_DEFAULT = 1_000;
 export const LISTING_PAGE_MAX = 4_096;
 
+/**
+ * Most bytes of data that the reads in one multi may return: what a write came to is kept until its client has it. Past it:
+ * INVALID_ARGUMENT, nothing proposed.
+ */
+export const MULTI_DATA_BYTES_MAX = 256 * 1024;
+
 /** Most guards of one write. Past it: INVALID_ARGUMENT, nothing proposed. */
 export const GUARDS_MAX = 16;
 

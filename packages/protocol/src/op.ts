@@ -47,9 +47,14 @@ export interface CheckOp {
   readonly kind: 'check';
   readonly path: string;
   readonly expectedVersion: number | undefined;
+  /** Holds when the znode does not exist. Without a version. */
+  readonly absent?: true;
 }
 
-export type MultiPart = SingleWriteOp | CheckOp;
+/** A read inside a multi: of what the parts before it leave. `getData` of a znode that is not there fails the whole, `exists` does not. */
+export type LookOp = Extract<SingleReadOp, { readonly kind: 'exists' | 'getData' }>;
+
+export type MultiPart = SingleWriteOp | CheckOp | LookOp;
 
 /** All parts take effect at one zxid, or none does. Each is checked against what the parts before it leave. */
 export interface MultiOp {
@@ -167,7 +172,9 @@ export type OpResult =
 
 /** The result of one part of a multi. */
 export type PartResult =
-  | Extract<OpResult, { readonly kind: 'create' | 'delete' | 'setData' }>
+  | Extract<OpResult, { readonly kind: 'create' | 'delete' | 'setData' | 'getData' }>
+  /** `stat` undefined: the znode did not exist. */
+  | { readonly kind: 'exists'; readonly stat: Stat | undefined }
   | { readonly kind: 'check' };
 
 /** The result of one part of a multiRead. */

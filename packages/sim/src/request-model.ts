@@ -37,8 +37,16 @@ export interface ModelRequest {
 /** What had to come of it. */
 export type Judged =
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly part: number | undefined }
-  /** `stats`: of a multi, those of the znodes of its parts right after each; undefined after a delete or a check. */
-  | { readonly kind: 'done'; readonly body: TxnBody; readonly stats: readonly (Stat | undefined)[] };
+  /**
+   * `stats`: of a multi, those of the znodes of its parts right after each; undefined after a delete or a check. `data`: what its
+   * reads show.
+   */
+  | {
+      readonly kind: 'done';
+      readonly body: TxnBody;
+      readonly stats: readonly (Stat | undefined)[];
+      readonly data?: readonly (Uint8Array | undefined)[];
+    };
 
 type CreateOp = Extract<MultiPart, { kind: 'create' }>;
 type Caller = Pick<ModelRequest, 'session' | 'identities'>;
@@ -114,14 +122,16 @@ function judgeParts(
 ): Judged {
   const parts: TxnPart[] = [];
   const stats: (Stat | undefined)[] = [];
+  const data: (Uint8Array | undefined)[] = [];
   for (const [index, op] of ops.entries()) {
     const part = decide(model, caller, op);
     if (typeof part === 'string') return refused(part, index);
     model.applyPart(zxid, timeMs, part);
     parts.push(part);
-    stats.push(part.kind === 'create' || part.kind === 'setData' ? model.stat(part.path) : undefined);
+    stats.push(part.kind === 'delete' || part.kind === 'check' ? undefined : model.stat(part.path));
+    data.push(part.kind === 'getData' ? model.znodes.get(part.path)?.data : undefined);
   }
-  return { kind: 'done', body: { kind: 'multi', parts }, stats };
+  return { kind: 'done', body: { kind: 'multi', parts }, stats, data };
 }
 
 /** The path that a create would get; a sequential one is numbered by the creates of its parent. */
@@ -158,7 +168,13 @@ export function decide(model: TreeModel, caller: Caller, op: MultiPart): TxnPart
       if (over !== undefined) return over;
       return hasOther ? 'BAD_VERSION' : { kind: 'setData', path, data, version: znode.version + 1 };
     }
+    case 'exists':
+    case 'getData':
+      if (znode === undefined) return op.kind === 'exists' ? { kind: op.kind, path } : 'NO_NODE';
+      if (!isAllowed(znode.acl, PERMS.READ, identities)) return 'NO_AUTH';
+      return op.kind === 'exists' ? { kind: op.kind, path } : { kind: op.kind, path, length: znode.data?.length ?? 0 };
     case 'check':
+      if (op.absent === true) return znode === undefined ? { kind: 'check', path, absent: true } : 'NODE_EXISTS';
       if (znode === undefined) return 'NO_NODE';
       if (!isAllowed(znode.acl, PERMS.READ, identities)) return 'NO_AUTH';
       return hasOther ? 'BAD_VERSION' : { kind: 'check', path };

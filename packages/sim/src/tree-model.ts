@@ -148,7 +148,16 @@ export class TreeModel {
       case 'setData':
         return this.#setData(zxid, timeMs, part);
       case 'check':
-        return this.znodes.has(part.path) ? undefined : `the check of ${part.path} cannot have held`;
+        return this.znodes.has(part.path) !== (part.absent === true)
+          ? undefined
+          : `the check of ${part.path} cannot have held`;
+      case 'exists':
+        return undefined;
+      case 'getData': {
+        const znode = this.znodes.get(part.path);
+        const fits = znode !== undefined && (znode.data?.length ?? 0) === part.length;
+        return fits ? undefined : `${part.path} cannot have been read with ${part.length} bytes`;
+      }
       default:
         return unreachable(part);
     }

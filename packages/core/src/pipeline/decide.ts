@@ -7,6 +7,7 @@
 import {
   type Acl,
   type Identity,
+  type LookOp,
   type MultiPart,
   NO_SESSION,
   PERMS,
@@ -53,6 +54,9 @@ export function decide(ground: Ground, op: MultiPart): Decision<TxnPart> {
       return decideSet(ground, op);
     case 'check':
       return decideCheck(ground, op);
+    case 'exists':
+    case 'getData':
+      return decideLook(ground, op);
     default:
       return unreachable(op);
   }
@@ -120,11 +124,26 @@ function decideSet(
   return { body: { kind: 'setData', path, data, version: nextVersion(znode.version) } };
 }
 
+/** `exists` of what is not there has an answer too. */
+function decideLook({ view, identities }: Ground, { kind, path }: LookOp): Decision<TxnPart> {
+  const znode = view.znode(path);
+  if (znode === undefined) {
+    if (kind === 'exists') return { body: { kind, path } };
+    return no(refusal('NO_NODE', `Cannot read ${path}: it does not exist`, path));
+  }
+  if (!mayAccess(znode, PERMS.READ, identities)) return no(noAuth('read', path, 'READ'));
+  return { body: kind === 'exists' ? { kind, path } : { kind, path, length: znode.dataLength } };
+}
+
 function decideCheck(
   { view, identities }: Ground,
-  { path, expectedVersion }: OpOf<'check'>,
+  { path, expectedVersion, absent }: OpOf<'check'>,
 ): Decision<PartOf<'check'>> {
   const znode = view.znode(path);
+  if (absent === true) {
+    if (znode === undefined) return { body: { kind: 'check', path, absent } };
+    return no(refusal('NODE_EXISTS', `The check of ${path} failed: it exists`, path));
+  }
   if (znode === undefined) return no(refusal('NO_NODE', `The check of ${path} failed: it does not exist`, path));
   if (!mayAccess(znode, PERMS.READ, identities)) return no(noAuth('check', path, 'READ'));
   const mismatch = versionMismatch('check', path, znode, expectedVersion);

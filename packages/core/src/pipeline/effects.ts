@@ -76,6 +76,8 @@ export function effectsOf(view: Pick<TreeView, 'znode'>, part: TxnPart | SetAcl,
     case 'setAcl':
       return [{ path: part.path, facts: { ...existing(view, part.path), aversion: part.version, acl: part.acl } }];
     case 'check':
+    case 'exists':
+    case 'getData':
       return NO_EFFECTS;
   }
 }

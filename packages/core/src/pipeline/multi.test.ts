@@ -1,15 +1,18 @@
 /** Several changes as one, and writes bound to a znode: against a leader's preparation and a real tree. */
 import {
+  MULTI_DATA_BYTES_MAX,
   MULTI_PARTS_MAX,
   type MultiPart,
   NO_SESSION,
   REQUEST_BYTES_MAX,
   type SessionId,
+  UNACKNOWLEDGED_BYTES_MAX,
   type Zxid,
 } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
-import { create, set } from '../peer/words.fixture.ts';
+import { bytes, create, set } from '../peer/words.fixture.ts';
 import type { TxnBody } from '../tree/txn.ts';
+import { decodeTxn, encodeTxn } from '../tree/txn-codec.ts';
 import { CLOSE_SESSION_BYTES_MAX } from './ephemeral-load.ts';
 import { PreparedTree } from './leader.fixture.ts';
 import { writeAnswer } from './reads.ts';
@@ -156,6 +159,90 @@ describe('a multi', () => {
         { kind: 'create', path: '/a/b', stat: { czxid: zxid } },
       ],
     });
+  });
+});
+
+describe('reads in a multi', () => {
+  const look = (path: string): MultiPart => ({ kind: 'getData', path });
+  const exists = (path: string): MultiPart => ({ kind: 'exists', path });
+  const absent = (path: string): MultiPart => ({ kind: 'check', path, expectedVersion: undefined, absent: true });
+  const carryOut = (prepared: PreparedTree, parts: readonly MultiPart[]) => {
+    const txn = prepared.prepare(multi(...parts));
+    prepared.propose(txn);
+    prepared.apply();
+    return writeAnswer(prepared.tree, prepared.last, decodeTxn(encodeTxn(txn)));
+  };
+
+  it('show what the parts before them leave, at the zxid of the whole', () => {
+    const prepared = new PreparedTree();
+    prepared.order(create('/a', 'one'));
+    const parts = [look('/a'), set('/a', 'two'), look('/a'), exists('/a/b'), create('/a/b'), exists('/a'), del('/a/b')];
+    const { zxid, result } = carryOut(prepared, [...parts, exists('/a/b'), set('/a', 'three')]);
+    expect(zxid).toBe(prepared.last);
+    expect(result).toMatchObject({
+      kind: 'multi',
+      results: [
+        { kind: 'getData', data: bytes('one'), stat: { version: 0 } },
+        { kind: 'setData', stat: { version: 1 } },
+        { kind: 'getData', data: bytes('two'), stat: { version: 1, mzxid: zxid, numChildren: 0 } },
+        { kind: 'exists', stat: undefined },
+        { kind: 'create', path: '/a/b' },
+        { kind: 'exists', stat: { numChildren: 1 } },
+        { kind: 'delete' },
+        { kind: 'exists', stat: undefined },
+        { kind: 'setData', stat: { version: 2 } },
+      ],
+    });
+  });
+
+  it('are conditions too: of what is not there, and of what is', () => {
+    const prepared = new PreparedTree();
+    expect(outcomeOf(prepared.order(multi(create('/x'), look('/none'))))).toBe('NO_NODE at 1');
+    expect(outcomeOf(prepared.order(multi(absent('/x'), create('/x'), absent('/y'))))).toBe('/x,/x,/y');
+    expect(outcomeOf(prepared.order(multi(absent('/y'), absent('/x'))))).toBe('NODE_EXISTS at 1');
+    expect(outcomeOf(prepared.order(multi(del('/x'), absent('/x'), create('/x'))))).toBe('/x,/x,/x');
+    const both = { ...absent('/x'), expectedVersion: 0 } as MultiPart;
+    expect(outcomeOf(prepared.order(multi(both)))).toBe('INVALID_ARGUMENT at 0');
+    expect(outcomeOf(prepared.order(multi(exists('x'))))).toBe('INVALID_ARGUMENT at 0');
+  });
+
+  it('ask for READ', () => {
+    const prepared = new PreparedTree();
+    prepared.order(create('/secret', 'x', { acl: [{ perms: 31 - 1, scheme: 'world', id: 'anyone' }] }));
+    for (const part of [look('/secret'), exists('/secret')]) {
+      expect(outcomeOf(prepared.order(multi(part)))).toBe('NO_AUTH at 0');
+    }
+  });
+
+  it('together return no more than can be kept, and what is kept is what they returned', () => {
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    prepared.order(create('/big', 'x'.repeat(MULTI_DATA_BYTES_MAX)));
+    prepared.order(create('/a', 'y'));
+    const all = [look('/big'), exists('/big')];
+    expect(outcomeOf(prepared.order(multi(...all, look('/a'))))).toBe('INVALID_ARGUMENT at 2');
+    const first = prepared.prepare(multi(...all, set('/big', 'z')), S, { request: 1, acknowledged: 0 });
+    prepared.propose(first);
+    prepared.apply();
+    const said = writeAnswer(prepared.tree, prepared.last, first);
+    const again = prepared.prepare(multi(...all, set('/big', 'z')), S, { request: 1, acknowledged: 0 });
+    prepared.propose(again);
+    prepared.apply();
+    expect(again.body.kind).toBe('repeat');
+    expect(writeAnswer(prepared.tree, prepared.last, again)).toEqual(said);
+    expect(prepared.tree.sessions.get(S)?.results.bytes).toBeGreaterThan(MULTI_DATA_BYTES_MAX);
+  });
+
+  it('count in what a session may leave unacknowledged while they are in flight', () => {
+    const prepared = new PreparedTree();
+    prepared.open(S);
+    prepared.order(create('/big', 'x'.repeat(MULTI_DATA_BYTES_MAX)));
+    const asked = Array.from({ length: 20 }, (_, i) => {
+      return prepared.order(multi(look('/big')), S, { request: i + 1, acknowledged: 0 });
+    });
+    const taken = asked.filter(({ kind }) => kind === 'multi').length;
+    expect(taken).toBe(Math.floor((2 * UNACKNOWLEDGED_BYTES_MAX) / MULTI_DATA_BYTES_MAX));
+    expect(asked[taken]).toMatchObject({ kind: 'error', code: 'THROTTLED' });
   });
 });
 

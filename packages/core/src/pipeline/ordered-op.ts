@@ -46,10 +46,22 @@ const KINDS = [
   'check',
   'setAcl',
   'createOrSet',
+  'exists',
+  'getData',
 ] as const;
+const PART_KINDS: ReadonlySet<string> = new Set<MultiPart['kind']>([
+  'create',
+  'delete',
+  'setData',
+  'check',
+  'exists',
+  'getData',
+]);
 const EPHEMERAL = 2;
 const SEQUENTIAL = 4;
 const HAS_VERSION = 8;
+/** Of a check, which is no create. */
+const ABSENT = 4;
 /** Of a create, which expects no version. */
 const PARENTS = 8;
 const CONTAINER = 16;
@@ -70,6 +82,8 @@ export function opCost(op: OrderedOp | MultiPart): number {
       return op.path.length + (op.data?.length ?? 0) + ('acl' in op && op.acl !== undefined ? aclCost(op.acl) : 0);
     case 'delete':
     case 'check':
+    case 'exists':
+    case 'getData':
       return op.path.length;
     case 'setAcl':
       return op.path.length + aclCost(op.acl);
@@ -112,6 +126,10 @@ export function writeOp(writer: ByteWriter, op: OrderedOp | MultiPart): void {
         .i32(op.expectedVersion ?? 0)
         .bytes(op.data);
       break;
+    case 'exists':
+    case 'getData':
+      writer.string(op.path);
+      break;
     case 'multi':
       writer.u32(op.parts.length);
       for (const part of op.parts) {
@@ -138,11 +156,16 @@ export function flagsOf(op: OrderedOp | MultiPart): number {
     case 'delete':
     case 'setData':
     case 'setAcl':
+      return versionFlag(op);
     case 'check':
-      return op.expectedVersion === undefined ? 0 : HAS_VERSION;
+      return versionFlag(op) | (op.absent === true ? ABSENT : 0);
     default:
       return 0;
   }
+}
+
+function versionFlag({ expectedVersion }: { readonly expectedVersion: number | undefined }): number {
+  return expectedVersion === undefined ? 0 : HAS_VERSION;
 }
 
 function parentsFlag({ parents }: { readonly parents?: true }): number {
@@ -158,7 +181,9 @@ export function readOp(reader: ByteReader, kindNumber: number, flags: number): O
     case 'multi':
       return { kind, parts: readParts(reader) };
     case 'check':
-      throw new DecodeError('A check stands outside a multi');
+    case 'exists':
+    case 'getData':
+      throw new DecodeError(`A ${kind} stands outside a multi`);
     case 'setAcl': {
       const path = readPath(reader);
       const expectedVersion = readVersion(reader, flags);
@@ -188,13 +213,15 @@ function readParts(reader: ByteReader): readonly MultiPart[] {
   for (let i = 0; i < count; i++) {
     const kind = KINDS[reader.u8()];
     const flags = reader.u8();
-    if (kind !== 'create' && kind !== 'delete' && kind !== 'setData' && kind !== 'check') {
-      throw new DecodeError(`A multi has a part of the kind ${kind}`);
-    }
+    if (!isPartKind(kind)) throw new DecodeError(`A multi has a part of the kind ${kind}`);
     if ((flags & ~OP_FLAGS) !== 0) throw new DecodeError(`Unknown flags 0x${flags.toString(16)} in a part of a multi`);
     parts.push(readPart(reader, kind, flags));
   }
   return parts;
+}
+
+function isPartKind(kind: string | undefined): kind is MultiPart['kind'] {
+  return kind !== undefined && PART_KINDS.has(kind);
 }
 
 function readPart<K extends MultiPart['kind']>(
@@ -213,8 +240,14 @@ function readPart(reader: ByteReader, kind: MultiPart['kind'], flags: number): M
       return { ...lives, ...readOptions(reader, flags) };
     }
     case 'delete':
-    case 'check':
       return { kind, path, expectedVersion: readVersion(reader, flags) };
+    case 'check': {
+      const check = { kind, path, expectedVersion: readVersion(reader, flags) } as const;
+      return (flags & ABSENT) === 0 ? check : { ...check, absent: true };
+    }
+    case 'exists':
+    case 'getData':
+      return { kind, path };
     case 'setData': {
       const expectedVersion = readVersion(reader, flags);
       return { kind, path, data: readData(reader), expectedVersion };

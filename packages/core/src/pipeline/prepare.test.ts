@@ -193,8 +193,13 @@ describe('P4: what is in flight', () => {
   const check = fc.tuple(path, version).map(([at, expectedVersion]) => {
     return { kind: 'check', path: at, expectedVersion } as const;
   });
+  const look = fc.tuple(path, fc.integer({ min: 0, max: 2 })).map(([at, way]): MultiPart => {
+    if (way === 2) return { kind: 'check', path: at, expectedVersion: undefined, absent: true };
+    return { kind: way === 0 ? 'exists' : 'getData', path: at };
+  });
   const part = fc.oneof(
     check,
+    look,
     single.filter((one) => one.kind === 'create' || one.kind === 'delete' || one.kind === 'setData'),
   ) as fc.Arbitrary<MultiPart>;
   const op = fc.oneof(

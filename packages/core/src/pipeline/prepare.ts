@@ -8,6 +8,7 @@ import {
   formatZxid,
   type Guard,
   type Identity,
+  MULTI_DATA_BYTES_MAX,
   type MultiOp,
   NO_SESSION,
   type Numbered,
@@ -200,6 +201,7 @@ export class Preparation {
   #decideMulti(op: MultiOp, session: SessionId, identities: readonly Identity[]): Decision<TxnBody> {
     const view = new Draft(this.#speculation);
     let bornBytes = 0;
+    let readBytes = 0;
     const hasRoom = (path: string): boolean => this.#load.hasRoom(session, path, bornBytes);
     const ground = { view, session, identities, hasRoom };
     const parts: TxnPart[] = [];
@@ -208,6 +210,10 @@ export class Preparation {
       const decision: Decision<TxnPart> = fault === undefined ? decide(ground, partOp) : no(fault);
       if ('refusal' in decision) return { refusal: { ...decision.refusal, part } };
       const { body } = decision;
+      if (body.kind === 'getData') {
+        readBytes += body.length;
+        if (readBytes > MULTI_DATA_BYTES_MAX) return { refusal: { ...tooMuchRead(readBytes), part } };
+      }
       if (body.kind === 'create' && body.ephemeralOwner !== NO_SESSION) bornBytes += ephemeralCost(body.path);
       else if (body.kind === 'delete' && session !== NO_SESSION && ownerIn(view, body.path) === session) {
         bornBytes -= ephemeralCost(body.path);
@@ -234,6 +240,11 @@ export class Preparation {
 /** The number under which the write happens once; undefined for what is not numbered. */
 function numberOf({ op, session, numbered }: WriteRequest): Numbered | undefined {
   return session === NO_SESSION || op.kind === 'createSession' || op.kind === 'closeSession' ? undefined : numbered;
+}
+
+function tooMuchRead(bytes: number): Refusal {
+  const message = `Cannot read ${bytes} bytes in a multi: at most ${MULTI_DATA_BYTES_MAX} are legal`;
+  return refusal('INVALID_ARGUMENT', message);
 }
 
 /** NO_SESSION for what is not there, or is no ephemeral. */

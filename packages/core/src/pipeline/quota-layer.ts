@@ -11,7 +11,7 @@ import {
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
-import type { TxnPart } from '../tree/txn.ts';
+import { isChange, type TxnPart } from '../tree/txn.ts';
 import { crossesSoft, type QuotaFacts } from './quota-check.ts';
 
 /** Quotas by the top of their subtree. */
@@ -56,7 +56,7 @@ interface AddedTo {
 /** What `part` adds to quotas when it is made to what `view` shows; undefined when it concerns none. */
 export function addedBy(part: TxnPart, view: AddedTo): Added | undefined {
   const { path } = part;
-  if (part.kind === 'check' || !view.quotas.concerns(path)) return undefined;
+  if (!isChange(part) || !view.quotas.concerns(path)) return undefined;
   const before = view.znode(path)?.dataLength ?? 0;
   if (part.kind === 'delete') return { path, usage: { count: -1, bytes: -before }, data: undefined };
   const bytes = (part.data?.length ?? 0) - before;

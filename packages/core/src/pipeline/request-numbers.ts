@@ -12,7 +12,7 @@ import {
   type Zxid,
 } from '@quorate/protocol';
 import type { Results } from '../tree/results.ts';
-import type { Txn, TxnBody } from '../tree/txn.ts';
+import type { Txn, TxnBody, TxnPart } from '../tree/txn.ts';
 
 /** The part of the tree that is looked through to. */
 export interface ResultsBase {
@@ -99,7 +99,11 @@ export class RequestNumbers {
 /** Bytes that the result will take, about. */
 function costOf(body: TxnBody): number {
   if (body.kind === 'compound') return FIXED_COST + (body.parts.at(-1)?.path.length ?? 0);
-  if (body.kind === 'multi') return body.parts.reduce((sum, part) => sum + FIXED_COST + part.path.length, FIXED_COST);
+  if (body.kind === 'multi') return body.parts.reduce((sum, part) => sum + partCost(part), FIXED_COST);
   const path = 'path' in body ? (body.path?.length ?? 0) : 0;
   return FIXED_COST + path + (body.kind === 'error' ? body.message.length : 0);
+}
+
+function partCost(part: TxnPart): number {
+  return FIXED_COST + part.path.length + (part.kind === 'getData' ? part.length : 0);
 }

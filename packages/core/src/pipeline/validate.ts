@@ -68,7 +68,7 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
     case 'setAcl':
       return pathRefusal('set the ACL of', op.path) ?? versionRefusal(op.path, op.expectedVersion) ?? aclRefusal(op);
     case 'check':
-      return pathRefusal('check', op.path) ?? versionRefusal(op.path, op.expectedVersion);
+      return pathRefusal('check', op.path) ?? absentRefusal(op) ?? versionRefusal(op.path, op.expectedVersion);
     case 'multi':
     case 'multiRead':
       return multiRefusal(op);
@@ -166,6 +166,11 @@ function modeRefusal({ path, mode, ttlMs, sequential }: Extract<Op, { kind: 'cre
   }
   if (ttlMs !== undefined && isTtl(ttlMs)) return undefined;
   return bad(path, `Cannot create ${shown(path)}: a TTL is from 1 to ${TTL_MAX_MS} ms, not ${ttlMs}`);
+}
+
+function absentRefusal({ path, expectedVersion, absent }: CheckOp): Refusal | undefined {
+  if (absent !== true || expectedVersion === undefined) return undefined;
+  return bad(path, `Cannot check that ${shown(path)} is absent and has version ${expectedVersion}`);
 }
 
 /** What is wrong with the form of the guards, or undefined. */

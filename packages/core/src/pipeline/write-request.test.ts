@@ -60,7 +60,17 @@ const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(
-      fc.oneof(single, fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version })),
+      fc.oneof(
+        single,
+        fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version }),
+        fc.record({
+          kind: fc.constant('check' as const),
+          path,
+          expectedVersion: version,
+          absent: fc.constant<true>(true),
+        }),
+        fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const), path }),
+      ),
       { maxLength: 5 },
     ),
   }),

@@ -21,7 +21,15 @@ import type { TreeChange, Txn, TxnBody, TxnPart } from './txn.ts';
 export interface AnswerBase {
   readonly sessions: SessionTable;
   stat(path: string): Stat | undefined;
-  readonly partStats: readonly (Stat | undefined)[];
+  readonly partEnds: readonly PartEnd[];
+}
+
+/** What a part of a txn left, or found, at its path. */
+export interface PartEnd {
+  /** Undefined where it left none, or found none. */
+  readonly stat: Stat | undefined;
+  /** Of a read: the data. */
+  readonly data: Uint8Array | undefined;
 }
 
 /** The answer to the write whose txn, at `zxid`, is the last that was applied to `tree`. */
@@ -42,9 +50,9 @@ function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>):
     case 'setAcl':
       return { kind: 'setAcl', stat: statOf(tree, body.path) };
     case 'multi':
-      return { kind: 'multi', results: body.parts.map((part, i) => partResult(part, tree.partStats[i])) };
+      return { kind: 'multi', results: body.parts.map((part, i) => partResult(part, tree.partEnds[i])) };
     case 'compound':
-      return compoundResult(body, tree.partStats.at(-1));
+      return compoundResult(body, tree.partEnds.at(-1)?.stat);
     case 'closeSession':
     case 'createSession':
       return { kind: 'closeSession' };
@@ -67,8 +75,19 @@ function failureOf({ code, path, message, part }: Extract<TxnBody, { kind: 'erro
   return part === undefined ? failure : { ...failure, part };
 }
 
-function partResult(part: TxnPart, stat: Stat | undefined): PartResult {
-  return part.kind === 'check' ? { kind: 'check' } : changeResult(part, stat);
+function partResult(part: TxnPart, end: PartEnd | undefined): PartResult {
+  const stat = end?.stat;
+  switch (part.kind) {
+    case 'check':
+      return { kind: 'check' };
+    case 'exists':
+      return { kind: 'exists', stat };
+    case 'getData':
+      assert(stat !== undefined, () => `P1: ${part.path} was read by the txn just applied and is not there`);
+      return { kind: 'getData', data: end?.data, stat };
+    default:
+      return changeResult(part, stat);
+  }
 }
 
 function statOf(tree: AnswerBase, path: string): Stat {
@@ -77,7 +96,7 @@ function statOf(tree: AnswerBase, path: string): Stat {
   return stat;
 }
 
-function changeResult(change: TreeChange, stat: Stat | undefined): Exclude<PartResult, { kind: 'check' }> {
+function changeResult(change: TreeChange, stat: Stat | undefined): Extract<OpResult, { kind: TreeChange['kind'] }> {
   if (change.kind === 'delete') return { kind: 'delete' };
   assert(stat !== undefined, () => `P1: ${change.path} was written by the txn just applied and is not there`);
   return change.kind === 'create' ? { kind: 'create', path: change.path, stat } : { kind: 'setData', stat };

@@ -18,12 +18,11 @@ import {
   type Numbered,
   parentOf,
   pathFault,
-  type Stat,
   unreachable,
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
-import { answerOf } from './answer.ts';
+import { answerOf, type PartEnd } from './answer.ts';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
@@ -34,7 +33,7 @@ import { Scrub, type ScrubStep } from './scrub.ts';
 import { type StateRecord, sessionKey, sessionRecord, summaryRecord, znodeKey, znodeRecord } from './state-record.ts';
 import { TreeReads } from './tree-reads.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
-import type { Txn, TxnBody, TxnPart } from './txn.ts';
+import type { Txn, TxnBody, TxnLook, TxnPart } from './txn.ts';
 import { StoredZnode } from './znode.ts';
 
 /**
@@ -51,6 +50,8 @@ export type ChangeSink = (
 
 const QUOTA_ROOT = '/zookeeper/quota';
 
+const NO_END: PartEnd = { stat: undefined, data: undefined };
+
 type BodyOf<K extends TxnBody['kind']> = Extract<TxnBody, { readonly kind: K }>;
 
 export class DataTree extends TreeReads {
@@ -62,7 +63,7 @@ export class DataTree extends TreeReads {
   /** For what is copied at once: a buffer for each result would cost more than the rest of keeping it. */
   readonly #scratch = new ByteWriter();
   #lastZxid: Zxid;
-  #partStats: readonly (Stat | undefined)[] = [];
+  #partEnds: readonly PartEnd[] = [];
   #changed: ChangeSink = () => undefined;
 
   /** For `empty` and the loader. Nothing of `state` counts as changed since the last checkpoint. */
@@ -94,9 +95,9 @@ export class DataTree extends TreeReads {
     this.#changed = sink;
   }
 
-  /** Of the last multi or compound applied: the stat of each part's znode right after that part; undefined where it left none. */
-  get partStats(): readonly (Stat | undefined)[] {
-    return this.#partStats;
+  /** Of the last multi or compound applied: each part's znode right after that part. */
+  get partEnds(): readonly PartEnd[] {
+    return this.#partEnds;
   }
 
   /** Position of the last applied txn. */
@@ -124,9 +125,9 @@ export class DataTree extends TreeReads {
         break;
       case 'multi':
       case 'compound':
-        this.#partStats = body.parts.map((part) => {
+        this.#partEnds = body.parts.map((part) => {
           this.#applyPart(zxid, txn, part);
-          return part.kind === 'create' || part.kind === 'setData' ? this.stat(part.path) : undefined;
+          return this.#endOf(part);
         });
         break;
       case 'setAcl':
@@ -148,6 +149,11 @@ export class DataTree extends TreeReads {
     if (txn.numbered !== undefined) this.#keep(zxid, txn, txn.numbered);
   }
 
+  #endOf({ kind, path }: TxnPart): PartEnd {
+    const znode = kind === 'delete' || kind === 'check' ? undefined : this.#state.get(path);
+    return znode === undefined ? NO_END : { stat: znode.stat(), data: kind === 'getData' ? znode.data : undefined };
+  }
+
   #applyPart(zxid: Zxid, txn: Txn, part: TxnPart): void {
     switch (part.kind) {
       case 'create':
@@ -156,11 +162,19 @@ export class DataTree extends TreeReads {
         return this.#delete(zxid, part.path);
       case 'setData':
         return this.#setData(zxid, txn, part);
-      case 'check':
-        return;
       default:
-        unreachable(part);
+        this.#look(zxid, part);
     }
+  }
+
+  /** A read whose data is not as long as the leader foresaw would be answered otherwise than what is kept of it was weighed for. */
+  #look(zxid: Zxid, part: TxnLook): void {
+    if (part.kind !== 'getData') return;
+    const { dataLength } = this.#existing(zxid, part.path);
+    assert(
+      dataLength === part.length,
+      () => `${at(zxid)}: ${part.path} was to be read with ${part.length} bytes, and has ${dataLength}`,
+    );
   }
 
   /** What is below a znode, as it is now, for as long as it is wanted: follow with `endPast`. */

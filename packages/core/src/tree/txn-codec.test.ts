@@ -37,7 +37,15 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
   fc.record({ kind: fc.constant('setAcl' as const), path: text, acl, version: int32 }),
   fc.record({
     kind: fc.constant('multi' as const),
-    parts: fc.array(fc.oneof(change, fc.record({ kind: fc.constant('check' as const), path: text })), { maxLength: 5 }),
+    parts: fc.array(
+      fc.oneof(
+        change,
+        fc.record({ kind: fc.constantFrom('check' as const, 'exists' as const), path: text }),
+        fc.record({ kind: fc.constant('check' as const), path: text, absent: fc.constant<true>(true) }),
+        fc.record({ kind: fc.constant('getData' as const), path: text, length: fc.nat(1_000_000) }),
+      ),
+      { maxLength: 5 },
+    ),
   }),
   fc
     .tuple(fc.array(change, { maxLength: 4 }), change, fc.boolean())
@@ -121,7 +129,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0501' +
+      '0601' +
         '00' +
         '0180d8c1a28c34' +
         '07' +
@@ -192,10 +200,11 @@ describe('txn codec', () => {
     ['an unknown error code', [1, 6, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0x7f, 0, 0]],
     ['a compound that answers nothing known', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 9, 0]],
     ['a compound of nothing', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 0]],
-    ['a compound with a check', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 9, 2, 0x2f, 0x61]],
+    ['a compound with a check', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 9, 2, 0x2f, 0x61, 0]],
+    ['a read outside of a multi', [1, 12, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
   ])('refuses %s', (_what, [format, ...rest]) => {
     // The rows have 1 where the present format stands.
-    const raw = Uint8Array.of(format === 1 ? 5 : (format ?? 0), ...rest);
+    const raw = Uint8Array.of(format === 1 ? 6 : (format ?? 0), ...rest);
     expect(() => decodeTxn(raw)).toThrow(DecodeError);
     if (format === 1) expect(() => decodeTxn(raw)).not.toThrow('format');
   });

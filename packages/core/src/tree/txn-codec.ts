@@ -4,7 +4,7 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 5)                                                             |
+ * | format version         | 1 (value 6)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
  * | flags                  | 1: 1 attached, 2 numbered                                               |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
@@ -38,9 +38,9 @@ import {
 import { readAcl, writeAcl } from './acl-codec.ts';
 import { isOpen } from './acl-table.ts';
 import { isTtl, type Lifetime } from './lifetime.ts';
-import type { Origin, Txn, TxnBody, TxnPart } from './txn.ts';
+import { isChange, type Origin, type Txn, type TxnBody, type TxnPart } from './txn.ts';
 
-const FORMAT = 5;
+const FORMAT = 6;
 
 const ATTACHED = 1;
 const NUMBERED = 2;
@@ -58,6 +58,8 @@ const KIND = {
   check: 9,
   setAcl: 10,
   compound: 11,
+  exists: 12,
+  getData: 13,
 } as const satisfies Record<TxnBody['kind'] | TxnPart['kind'], number>;
 
 /** What a compound answers. */
@@ -144,8 +146,16 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
       if (hasAcl(body)) writeAcl(writer, body.acl);
       return;
     case 'delete':
+    case 'exists':
+      writeText(writer, body.path);
+      return;
     case 'check':
       writeText(writer, body.path);
+      writer.u8(body.absent === true ? 1 : 0);
+      return;
+    case 'getData':
+      writeText(writer, body.path);
+      writer.varint(body.length);
       return;
     case 'setData':
       writeText(writer, body.path);
@@ -204,8 +214,14 @@ function readPart(reader: ByteReader, kind: number): TxnPart | undefined {
       return { kind: 'delete', path: readText(reader) };
     case KIND.setData:
       return { kind: 'setData', path: readText(reader), data: readBytes(reader), version: reader.i32() };
-    case KIND.check:
-      return { kind: 'check', path: readText(reader) };
+    case KIND.check: {
+      const path = readText(reader);
+      return readFlag(reader) ? { kind: 'check', path, absent: true } : { kind: 'check', path };
+    }
+    case KIND.exists:
+      return { kind: 'exists', path: readText(reader) };
+    case KIND.getData:
+      return { kind: 'getData', path: readText(reader), length: reader.varint() };
     default:
       return undefined;
   }
@@ -240,7 +256,7 @@ function readCompound(reader: ByteReader): TxnBody {
   const parts = readParts(reader);
   const [last] = parts.slice(-1);
   if (answers === undefined) throw new DecodeError('Txn answers an unknown operation');
-  if (!parts.every((part) => part.kind !== 'check')) throw new DecodeError('Txn has a check where only changes may be');
+  if (!parts.every(isChange)) throw new DecodeError('Txn has a part that changes nothing where only changes may be');
   const isWhole = last?.kind === 'create' || (last?.kind === 'setData' && answers === 'createOrSet');
   if (!isWhole) throw new DecodeError(`Txn answers a ${answers} with ${last?.kind ?? 'nothing'}`);
   return { kind: 'compound', answers, parts };
@@ -248,7 +264,7 @@ function readCompound(reader: ByteReader): TxnBody {
 
 function readBody(reader: ByteReader, kind: number): TxnBody {
   const change = readPart(reader, kind);
-  if (change !== undefined && change.kind !== 'check') return change;
+  if (change !== undefined && isChange(change)) return change;
   switch (kind) {
     case KIND.setAcl:
       return { kind: 'setAcl', path: readText(reader), acl: readAcl(reader) ?? OPEN_ACL, version: reader.i32() };

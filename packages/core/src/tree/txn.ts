@@ -49,8 +49,18 @@ export type TreeChange =
       readonly version: number;
     };
 
-/** A part of a multi. A check that held changes nothing; it stands here so that parts and results have the same numbers. */
-export type TxnPart = TreeChange | { readonly kind: 'check'; readonly path: string };
+/** A part of a multi that changes nothing: a check that held, or a read. It stands here so that parts and results have the same numbers. */
+export type TxnLook =
+  | { readonly kind: 'check'; readonly path: string; readonly absent?: true }
+  | { readonly kind: 'exists'; readonly path: string }
+  /** `length` is that of the data that it finds. */
+  | { readonly kind: 'getData'; readonly path: string; readonly length: number };
+
+export type TxnPart = TreeChange | TxnLook;
+
+export function isChange(part: TxnPart): part is TreeChange {
+  return part.kind === 'create' || part.kind === 'delete' || part.kind === 'setData';
+}
 
 export type TxnBody =
   | TreeChange

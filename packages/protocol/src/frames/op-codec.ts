@@ -86,10 +86,14 @@ const MODES = {
 const MODE_NAMES: readonly CreateMode[] = ['persistent', 'persistent', 'ephemeral', 'container', 'ttl'];
 
 /** Field number of each part of a multi in MultiPart, and of its result in MultiPartResult. */
-export const PART_FIELDS = { create: 1, delete: 2, setData: 3, check: 4 } as const satisfies Record<
-  MultiPart['kind'],
-  number
->;
+export const PART_FIELDS = {
+  create: 1,
+  delete: 2,
+  setData: 3,
+  check: 4,
+  exists: 5,
+  getData: 6,
+} as const satisfies Record<MultiPart['kind'], number>;
 
 /** Field number of each part of a multiRead in MultiReadPart, and of its result in MultiReadPartResult. */
 export const READ_PART_FIELDS = { exists: 1, getData: 2, getChildren: 3 } as const satisfies Record<
@@ -163,6 +167,7 @@ function writeFields(
     case 'check':
       writeString(writer, 1, op.path);
       if (op.expectedVersion !== undefined) writeInt32Always(writer, 2, op.expectedVersion);
+      if (op.kind === 'check') writeBool(writer, 3, op.absent === true);
       break;
     case 'exists':
     case 'getData':
@@ -202,6 +207,7 @@ interface RequestFields {
   mode: number;
   sequential: boolean;
   parents: boolean;
+  absent: boolean;
   ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
@@ -288,6 +294,7 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
     mode: MODE_UNSPECIFIED,
     sequential: false,
     parents: false,
+    absent: false,
     ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
@@ -307,6 +314,7 @@ function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields):
   const third = tag === ((3 << 3) | VARINT);
   if (tag === ((1 << 3) | LENGTH) && kind !== 'closeSession') fields.path = readString(reader);
   else if (isData) fields.data = readBytes(reader);
+  else if (third && kind === 'check') fields.absent = readBool(reader);
   else if (third && kind === 'create') fields.mode = readInt32(reader);
   else if (tag === ((4 << 3) | VARINT) && kind === 'create') fields.sequential = readBool(reader);
   else if (tag === ((6 << 3) | VARINT) && kind === 'create') fields.ttlMs = readMs(reader);
@@ -333,8 +341,9 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
       return { kind, path, data, expectedVersion };
     case 'setAcl':
       return { kind, path, acl: fields.acl ?? [], expectedVersion };
-    case 'delete':
     case 'check':
+      return fields.absent ? { kind, path, expectedVersion, absent: true } : { kind, path, expectedVersion };
+    case 'delete':
       return { kind, path, expectedVersion };
     case 'exists':
     case 'getData':

@@ -104,7 +104,17 @@ const op: fc.Arbitrary<StreamOp> = fc.oneof(
   fc.record({
     kind: fc.constant('multi' as const),
     parts: fc.array(
-      fc.oneof(single, fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version })),
+      fc.oneof(
+        single,
+        fc.record({ kind: fc.constant('check' as const), path, expectedVersion: version }),
+        fc.record({
+          kind: fc.constant('check' as const),
+          path,
+          expectedVersion: version,
+          absent: fc.constant<true>(true),
+        }),
+        fc.record({ kind: fc.constantFrom('exists' as const, 'getData' as const), path }),
+      ),
       { maxLength: 4 },
     ),
   }),
@@ -171,6 +181,8 @@ const partResult = fc.oneof(
   fc.record({ kind: fc.constant('create' as const), path, stat }),
   fc.record({ kind: fc.constant('setData' as const), stat }),
   fc.record({ kind: fc.constantFrom('delete' as const, 'check' as const) }),
+  fc.record({ kind: fc.constant('exists' as const), stat: fc.option(stat, { nil: undefined }) }),
+  fc.record({ kind: fc.constant('getData' as const), data, stat }),
 );
 
 const readPartResult = fc.oneof(

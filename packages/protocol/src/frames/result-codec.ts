@@ -138,7 +138,7 @@ function writeFields(
     case 'exists':
     case 'setAcl':
     case 'setData':
-      writeStat(writer, 1, result.stat);
+      if (result.stat !== undefined) writeStat(writer, 1, result.stat);
       break;
     case 'getData':
       if (result.data !== undefined) writeBytesAlways(writer, 1, result.data);
@@ -231,7 +231,10 @@ function readPartResult(reader: ByteReader): PartResult {
     const tag = readTag(reader);
     if (tag === ((PART_FIELDS.create << 3) | LENGTH)) result = toCreateResult(readFields(reader, 'create'));
     else if (tag === ((PART_FIELDS.setData << 3) | LENGTH)) result = toSetDataResult(readFields(reader, 'setData'));
-    else if (tag === ((PART_FIELDS.delete << 3) | LENGTH)) result = emptyResult('delete', reader);
+    else if (tag === ((PART_FIELDS.getData << 3) | LENGTH)) result = toGetDataResult(readFields(reader, 'getData'));
+    else if (tag === ((PART_FIELDS.exists << 3) | LENGTH)) {
+      result = { kind: 'exists', stat: readFields(reader, 'exists').stat };
+    } else if (tag === ((PART_FIELDS.delete << 3) | LENGTH)) result = emptyResult('delete', reader);
     else if (tag === ((PART_FIELDS.check << 3) | LENGTH)) result = emptyResult('check', reader);
     else skipField(reader, tag);
   }
@@ -309,6 +312,10 @@ function toSetDataResult(fields: ResponseFields): Extract<PartResult, { kind: 's
   return { kind: 'setData', stat: statOf('setData', fields) };
 }
 
+function toGetDataResult(fields: ResponseFields): Extract<PartResult, { kind: 'getData' }> {
+  return { kind: 'getData', data: fields.data, stat: statOf('getData', fields) };
+}
+
 function toResult(
   kind: Exclude<Op['kind'], 'multi' | 'multiRead' | ListingOp['kind']>,
   fields: ResponseFields,
@@ -328,7 +335,7 @@ function toResult(
       if (fields.stat !== undefined) return { kind, stat: fields.stat };
       return { kind: 'error', code: 'NO_NODE', path: undefined, message: 'The znode does not exist' };
     case 'getData':
-      return { kind, data: fields.data, stat: statOf(kind, fields) };
+      return toGetDataResult(fields);
     case 'getChildren':
       return { kind, children: fields.names, stat: statOf(kind, fields) };
     case 'getEphemerals':

@@ -100,6 +100,27 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
     'getAllChildrenNumber',
     { kind: 'getAllChildrenNumber', path: '/' },
   ],
+  [
+    'Multi',
+    {
+      parts: [
+        { check: { path: '/a', absent: true } },
+        { check: { path: '/b', expectedVersion: 0 } },
+        { exists: { path: '/c' } },
+        { getData: { path: '/d' } },
+      ],
+    },
+    'multi',
+    {
+      kind: 'multi',
+      parts: [
+        { kind: 'check', path: '/a', expectedVersion: undefined, absent: true },
+        { kind: 'check', path: '/b', expectedVersion: 0 },
+        { kind: 'exists', path: '/c' },
+        { kind: 'getData', path: '/d' },
+      ],
+    },
+  ],
   ['Sync', { path: '/' }, 'sync', { kind: 'sync', path: '/' }],
   [
     'MultiRead',
@@ -233,6 +254,28 @@ describe('unary responses', () => {
       ...('data' in result ? { data: seen.data } : {}),
     });
     if ('entries' in result) expect(toListingResult(result.kind, seen)).toEqual(result);
+  });
+
+  it('hold what a multi has read', () => {
+    const results = [
+      { kind: 'exists', stat: undefined },
+      { kind: 'exists', stat },
+      { kind: 'getData', data: undefined, stat },
+      { kind: 'getData', data, stat },
+      { kind: 'check' },
+    ] as const;
+    const answer: Answer = { zxid: toZxid(3n), result: { kind: 'multi', results } };
+    const definition = znodes['Multi']!;
+    const bytes = definition.responseSerialize(toUnaryResponse('multi', answer));
+    const seen = definition.responseDeserialize(bytes) as { readonly results: readonly object[] };
+    const writer = new ByteWriter();
+    writeReply(writer, 1, 'multi', answer);
+    const framed = attach.responseDeserialize(Buffer.from(writer.finish())) as {
+      readonly replies: readonly [{ readonly multi: { readonly results: readonly object[] } }];
+    };
+    expect(seen.results).toEqual(framed.replies[0].multi.results);
+    expect(seen.results[0]).toMatchObject({ exists: { stat: null } });
+    expect(seen.results[3]).toMatchObject({ getData: { data: Buffer.from(data), stat: { dataLength: 4 } } });
   });
 
   it('hold what several reads came to, each by itself', () => {

@@ -28,6 +28,7 @@ import { toZxid, ZERO_ZXID, type Zxid } from '../zxid.ts';
 import type {
   WireCreateOrSetRequest,
   WireCreateRequest,
+  WireData,
   WireDeleteRequest,
   WireEphemeralsRequest,
   WireErrorDetail,
@@ -199,7 +200,12 @@ function toPart(wire: WireMultiPart, index: number): MultiPart | CallFault {
   if (wire.create) return toCreate(wire.create);
   if (wire.delete) return toDelete(wire.delete);
   if (wire.setData) return toSetData(wire.setData);
-  if (wire.check) return { kind: 'check', path: wire.check.path, expectedVersion: wire.check.expectedVersion };
+  if (wire.check) {
+    const { path, expectedVersion, absent } = wire.check;
+    return { kind: 'check', path, expectedVersion, ...(absent && { absent }) };
+  }
+  if (wire.exists) return { kind: 'exists', path: wire.exists.path };
+  if (wire.getData) return { kind: 'getData', path: wire.getData.path };
   return unknownPart(index);
 }
 
@@ -310,19 +316,25 @@ function toPartResult(result: PartResult): WireMultiPartResult {
       return { delete: { zxid: ZERO_ZXID } };
     case 'check':
       return { check: {} };
+    case 'exists':
+      return { exists: { stat: result.stat === undefined ? null : toWireStat(result.stat), zxid: ZERO_ZXID } };
+    case 'getData':
+      return { getData: toWireData(result) };
     default:
       return unreachable(result);
   }
+}
+
+function toWireData({ data, stat }: Extract<PartResult, { kind: 'getData' }>): WireData {
+  return { ...(data && { data }), stat: toWireStat(stat), zxid: ZERO_ZXID };
 }
 
 function toReadPartResult(result: ReadPartResult): WireMultiReadPartResult {
   switch (result.kind) {
     case 'exists':
       return { exists: { stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'getData': {
-      const stat = toWireStat(result.stat);
-      return { getData: { ...(result.data && { data: result.data }), stat, zxid: ZERO_ZXID } };
-    }
+    case 'getData':
+      return { getData: toWireData(result) };
     case 'getChildren':
       return { getChildren: { children: result.children, stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
     case 'error':

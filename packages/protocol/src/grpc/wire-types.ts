@@ -82,6 +82,7 @@ export interface WireSetDataRequest {
 export interface WireCheckRequest {
   readonly path: string;
   readonly expectedVersion?: number;
+  readonly absent: boolean;
 }
 
 /** `op` names the field that is there. */
@@ -91,6 +92,8 @@ export interface WireMultiPart {
   readonly delete?: WireDeleteRequest | null;
   readonly setData?: WireSetDataRequest | null;
   readonly check?: WireCheckRequest | null;
+  readonly exists?: WireReadRequest | null;
+  readonly getData?: WireReadRequest | null;
 }
 
 export interface WireMultiRequest {
@@ -105,6 +108,15 @@ export interface WireMultiPartResult {
   readonly delete?: { readonly zxid: bigint };
   readonly setData?: { readonly stat: WireStat; readonly zxid: bigint };
   readonly check?: object;
+  readonly exists?: { readonly stat: WireStat | null; readonly zxid: bigint };
+  readonly getData?: WireData;
+}
+
+/** GetDataResponse. */
+export interface WireData {
+  readonly data?: Uint8Array;
+  readonly stat: WireStat;
+  readonly zxid: bigint;
 }
 
 /** One field at most is there. */
@@ -131,7 +143,7 @@ export interface WireErrorDetail {
 /** One field at most is there. */
 export interface WireMultiReadPartResult {
   readonly exists?: { readonly stat: WireStat; readonly zxid: bigint };
-  readonly getData?: { readonly data?: Uint8Array; readonly stat: WireStat; readonly zxid: bigint };
+  readonly getData?: WireData;
   readonly getChildren?: { readonly children: readonly string[]; readonly stat: WireStat; readonly zxid: bigint };
   readonly error?: WireErrorDetail;
 }

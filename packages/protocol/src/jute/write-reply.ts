@@ -66,7 +66,8 @@ export function writeMultiResults(
   results.forEach((result, index) => {
     const form = forms[index] ?? 'plain';
     writeMultiHeader(writer, typeOf(result, form), false, WIRE_ERROR.ok);
-    if (result.kind !== 'check') writeResult(writer, result, form);
+    // No request of this wire has reads beside changes.
+    if (result.kind !== 'check' && result.kind !== 'exists') writeResult(writer, result, form);
   });
   writeMultiEnd(writer);
 }

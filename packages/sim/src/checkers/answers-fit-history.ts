@@ -80,12 +80,19 @@ export class AnswersFitHistoryChecker implements Checker {
     return done;
   }
 
-  #checkDone(record: CallRecord, { body, stats }: Done, model: TreeModel): void {
+  #checkDone(record: CallRecord, { body, stats, data = [] }: Done, model: TreeModel): void {
     const result = record.answer?.result;
     if (result?.kind === 'multi' && body.kind === 'multi') {
       body.parts.forEach((part, index) => {
         const partResult = result.results[index];
         if (partResult?.kind !== part.kind) violated(this, `${describeCall(record)}: part ${index} has another result`);
+        if (partResult.kind === 'exists') return this.#checkExists(record, partResult.stat, stats[index]);
+        if (partResult.kind === 'getData' && textOf(partResult.data) !== textOf(data[index])) {
+          violated(
+            this,
+            `${describeCall(record)}: part ${index} shows ${textOf(partResult.data)}, not ${textOf(data[index])}`,
+          );
+        }
         this.#checkChange(record, partResult, part.path, stats[index]);
       });
       return;
@@ -99,6 +106,11 @@ export class AnswersFitHistoryChecker implements Checker {
       );
     }
     this.#checkChange(record, result, change.path, model.stat(change.path));
+  }
+
+  #checkExists(record: CallRecord, shown: Stat | undefined, right: Stat | undefined): void {
+    if (shown !== undefined) this.#checkStat(record, shown, right);
+    else if (right !== undefined) violated(this, `${describeCall(record)} misses a znode that is there`);
   }
 
   #checkChange(record: CallRecord, result: OpResult | { kind: string }, path: string, stat: Stat | undefined): void {

@@ -51,7 +51,7 @@ export class Known {
   }
 
   #see(asked: string, result: OpResult | PartResult): void {
-    if (!('stat' in result)) return;
+    if (!('stat' in result) || result.stat === undefined) return;
     const path = result.kind === 'create' ? result.path : asked;
     this.#versions.set(path, result.stat.version);
     this.#births.set(path, result.stat.czxid);

@@ -53,6 +53,7 @@ export function drawMulti(hand: Hand): Op {
       );
       const path = hand.contendedPath();
       if (random.chance(0.4)) parts.unshift({ kind: 'check', path, expectedVersion: hand.version(path) });
+      if (random.chance(0.3)) parts.splice(random.between(0, parts.length), 0, look(hand));
       // A part that meets what the part before it has done.
       const [first] = parts;
       if (first?.kind === 'create' && random.chance(0.3)) {
@@ -84,6 +85,13 @@ export function drawMultiRead(hand: Hand): Op {
     (path): ReadPart => ({ kind: random.pick(['getData', 'getData', 'exists', 'getChildren']), path }),
   );
   return { kind: 'multiRead', parts };
+}
+
+/** A read, or a check that something is absent, somewhere among the parts. */
+function look({ random, contendedPath }: Hand): MultiPart {
+  const path = contendedPath();
+  const kind = random.pick(['exists', 'getData', 'getData', 'absent'] as const);
+  return kind === 'absent' ? { kind: 'check', path, expectedVersion: undefined, absent: true } : { kind, path };
 }
 
 function enqueue({ random, value }: Hand): MultiPart {

@@ -28,7 +28,7 @@ const kind = (history: History): string => checkLinearizable(history).kind;
 const changed1: SeenPart = { kind: 'setData', stat: { version: 1 } };
 const removed1: SeenPart = { kind: 'delete' };
 const madeA: SeenPart = { kind: 'create', path: '/a' };
-const multi = (...parts: Op[]): Op => ({ kind: 'multi', parts: parts as MultiPart[] });
+const multi = (...parts: (Op | MultiPart)[]): Op => ({ kind: 'multi', parts: parts as MultiPart[] });
 const both = (...results: SeenPart[]): SeenResult => ({ kind: 'multi', results });
 const brief = (path: string): Op => ({ ...create(path, 'x'), mode: 'ttl', ttlMs: 5 }) as Op;
 const deep = (path: string): Op => ({ ...create(path, 'z'), parents: true }) as Op;
@@ -215,7 +215,7 @@ const BAD: readonly (readonly [string, History, string])[] = [
   ],
   [
     'a check that held for a znode that was not there',
-    [call(multi({ kind: 'check', path: '/a', expectedVersion: 0 } as unknown as Op), [1, 2], both({ kind: 'check' }))],
+    [call(multi({ kind: 'check', path: '/a', expectedVersion: 0 }), [1, 2], both({ kind: 'check' }))],
     '/a: after no znode',
   ],
   [

@@ -2,7 +2,7 @@
  * What a write says about single znodes: what it does to each when it was done or may have been, and what its refusal shows. A
  * multi does all at one moment, so what it does to one znode is one step of that znode, however many of its parts concern it.
  */
-import type { CheckOp, CreateOrSetOp, MultiPart, SetAclOp, SingleWriteOp } from '@quorate/protocol';
+import type { CreateOrSetOp, MultiPart, SetAclOp } from '@quorate/protocol';
 import { partsOf } from '../calls.ts';
 import { fateOfCall, type HistoryCall, type SeenPart } from './history.ts';
 import type { Sight, ZnodeOp } from './znode-model.ts';
@@ -15,9 +15,10 @@ export interface Known {
   readonly valueOf: (data: Uint8Array | undefined) => number;
 }
 
-type Part = SingleWriteOp | CheckOp | SetAclOp | CreateOrSetOp;
+type Part = MultiPart | SetAclOp | CreateOrSetOp;
 type Add = (path: string, op: ZnodeOp) => void;
-type Write = HistoryCall & { readonly op: Extract<HistoryCall['op'], { kind: Part['kind'] | 'multi' }> };
+type WriteKind = 'create' | 'setData' | 'delete' | 'setAcl' | 'createOrSet' | 'multi';
+type Write = HistoryCall & { readonly op: Extract<HistoryCall['op'], { kind: WriteKind }> };
 
 export const SEQUENCE_DIGITS = 10;
 
@@ -57,11 +58,21 @@ export function effectsOf(call: Write, known: Known): ReadonlyMap<string, readon
         add(part.path, { kind: 'remove', expected: part.expectedVersion });
         break;
       case 'check':
-        add(part.path, { kind: 'see', sight: existsWith(part.expectedVersion) });
+        if (part.absent === true) add(part.path, { kind: 'see', sight: { exists: false } });
+        else add(part.path, { kind: 'see', sight: existsWith(part.expectedVersion) });
         break;
       case 'createOrSet':
         putEffects(call, part, result, known, add);
         break;
+      case 'exists':
+        if (result?.kind === 'exists') add(part.path, { kind: 'see', sight: sightOfStat(result.stat) });
+        break;
+      case 'getData': {
+        const value = result?.kind === 'getData' ? { value: known.valueOf(result.data) } : {};
+        const stat = result?.kind === 'getData' ? result.stat : undefined;
+        add(part.path, { kind: 'see', sight: { ...existsWith(stat?.version), ...value } });
+        break;
+      }
       case 'setAcl':
         // Versions of lists are not followed.
         add(part.path, { kind: 'see', sight: { exists: true } });
@@ -151,8 +162,11 @@ function sightOfPart(part: Part, code: string): readonly [string, Sight] | undef
     case 'NO_NODE':
       return [path, { exists: false }];
     case 'BAD_VERSION':
-      if (part.kind === 'setAcl' || part.expectedVersion === undefined) return [path, { exists: true }];
-      return [path, { exists: true, versionNot: part.expectedVersion }];
+      if (part.kind === 'setAcl' || !('expectedVersion' in part)) return [path, { exists: true }];
+      return [path, { exists: true, ...(part.expectedVersion !== undefined && { versionNot: part.expectedVersion }) }];
+    case 'NODE_EXISTS':
+      // Of a check that it is absent.
+      return [path, { exists: true }];
     case 'NOT_EMPTY':
       return [path, existsWith('expectedVersion' in part ? part.expectedVersion : undefined)];
     case 'NO_AUTH':
@@ -177,6 +191,10 @@ function sightOfCreate({ path, sequential }: Extract<MultiPart, { kind: 'create'
     default:
       return undefined;
   }
+}
+
+function sightOfStat(stat: { readonly version?: number } | undefined): Sight {
+  return stat === undefined ? { exists: false } : existsWith(stat.version);
 }
 
 function existsWith(version: number | undefined): Sight {

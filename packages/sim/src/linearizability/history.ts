@@ -13,6 +13,9 @@ export type SeenPart =
   | { readonly kind: 'create'; readonly path: string; readonly stat?: SeenStat }
   | { readonly kind: 'setData'; readonly stat?: SeenStat }
   | { readonly kind: 'createOrSet'; readonly created: boolean; readonly stat?: SeenStat }
+  /** `stat` undefined: there was no znode. */
+  | { readonly kind: 'exists'; readonly stat: SeenStat | undefined }
+  | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat?: SeenStat }
   | { readonly kind: 'delete' | 'check' | 'setAcl' };
 
 /** The result of one part of a multiRead, or of a read that is none. */

@@ -75,9 +75,7 @@ class Partition {
     const isChecked = call.linearizable || this.#floors.has(call);
     const shown = result?.kind === 'multiRead' ? result.results : [result];
     for (const each of isChecked && fate === 'done' ? shown : []) {
-      if (each?.kind !== 'getData') continue;
-      const key = dataKey(each.data);
-      if (!this.#values.has(key)) this.#values.set(key, this.#values.size + 1);
+      if (each?.kind === 'getData') this.#number(each.data);
     }
     if (isWriteCall(call)) {
       if (fate === 'done') for (const [part, partResult] of seenParts(call)) this.#surveyPart(part, partResult);
@@ -88,7 +86,13 @@ class Partition {
     if (op.kind === 'closeSession' && fate === 'done') this.#closing.set(session, call);
   }
 
+  #number(data: Uint8Array | undefined): void {
+    const key = dataKey(data);
+    if (!this.#values.has(key)) this.#values.set(key, this.#values.size + 1);
+  }
+
   #surveyPart(part: ReturnType<typeof seenParts>[number][0], result: SeenPart | undefined): void {
+    if (result?.kind === 'getData') this.#number(result.data);
     if (part.kind !== 'create' || result?.kind !== 'create') return;
     this.#created.add(result.path);
     if (part.sequential) this.#known.counting.add(parentOf(part.path));

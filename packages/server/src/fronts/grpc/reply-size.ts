@@ -2,7 +2,7 @@
  * How long a reply is, and what becomes of a list that no reply can carry. Both fronts of gRPC ask here: a frame of a stream and a
  * unary response have the same limit, which is also what gRPC clients read of one message when nobody tells them otherwise.
  */
-import { type Answer, FRAME_BYTES_MAX, type ListingResult, utf8Length } from '@quorate/protocol';
+import { type Answer, FRAME_BYTES_MAX, type ListingResult, type PartResult, utf8Length } from '@quorate/protocol';
 import type { StreamAnswer } from '@quorate/protocol/frames';
 
 /** Around what can be large: tags, lengths, numbers, a stat. */
@@ -40,6 +40,7 @@ function replyBytes({ result }: Pick<StreamAnswer, 'result'>): number {
   }
   // What may be read at once is bounded where it is read.
   if (result.kind === 'multiRead') for (const part of result.results) bytes += replyBytes({ result: part });
+  if (result.kind === 'multi') for (const part of result.results) bytes += partBytes(part);
   for (const name of listOf(result) ?? []) bytes += fieldBytes(name);
   return bytes;
 }
@@ -50,6 +51,11 @@ function pageBytes({ entries }: ListingResult): number {
     (sum, { name, data }) => sum + LISTED_BYTES + name.length * 3 + (data?.length ?? 0),
     REPLY_OVERHEAD_BYTES,
   );
+}
+
+function partBytes(part: PartResult): number {
+  const path = part.kind === 'create' ? 3 * part.path.length : 0;
+  return REPLY_OVERHEAD_BYTES + path + (part.kind === 'getData' ? (part.data?.length ?? 0) : 0);
 }
 
 function listOf(result: StreamAnswer['result']): readonly string[] | undefined {
