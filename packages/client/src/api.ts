@@ -156,7 +156,7 @@ export interface Client extends AsyncDisposable {
   set(path: string, data: Data, options?: SetOptions): Promise<Stat>;
   /** Deletes the znode. NO_NODE, BAD_VERSION, NOT_EMPTY. */
   delete(path: string, options?: DeleteOptions): Promise<void>;
-  /** Names of the direct children, sorted. NO_NODE. INVALID_ARGUMENT when they are more than 4 MiB: then `list` them. */
+  /** Names of the direct children, sorted, all at one position of the history. Past 4 MiB they come in pages; `list` hands those out. NO_NODE. */
   children(path: string, options?: ReadOptions): Promise<string[]>;
   /**
    * Several reads that show one moment: at most 8192, and no more than about 4 MB of answers (INVALID_ARGUMENT). One result a read, in

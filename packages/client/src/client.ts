@@ -1,5 +1,12 @@
 /** The calls of the public client, each turned into operations of the session. Knows no frames and no connection state. */
-import type { ListingResult, Op, Guard as ProtocolGuard, ReadOp, Zxid } from '@quorate/protocol';
+import {
+  LISTING_PAGE_MAX,
+  type ListingResult,
+  type Op,
+  type Guard as ProtocolGuard,
+  type ReadOp,
+  type Zxid,
+} from '@quorate/protocol';
 import type { StreamOp, StreamResult } from '@quorate/protocol/frames';
 import { fromProtocolAcl, toProtocolAcl, toWholeAcl } from './acls.ts';
 import type {
@@ -119,8 +126,20 @@ export class SessionClient implements Client {
   }
 
   async children(path: string, options: ReadOptions = {}): Promise<string[]> {
-    const { children } = await this.#read({ kind: 'getChildren', path: this.#chroot.inward(path) }, options);
-    return [...children];
+    const inward = this.#chroot.inward(path);
+    const budget = this.#budget(options);
+    const linearizable = isLinearizable(options.consistency);
+    try {
+      const { result } = await this.#send({ kind: 'getChildren', path: inward }, linearizable, budget);
+      return [...(result as ResultOf<'getChildren'>).children];
+    } catch (error) {
+      // Of a path that is legal: they are more than one answer carries.
+      if (!isCode(error, 'INVALID_ARGUMENT')) throw error;
+    }
+    return this.#allNames(inward, async (op, isFirst) => {
+      const { result } = await this.#send(op, isFirst && linearizable, budget);
+      return result as ListingResult;
+    });
   }
 
   async readAll(reads: readonly Read[], options: ReadOptions = {}): Promise<readonly ReadResult[]> {
@@ -218,6 +237,21 @@ export class SessionClient implements Client {
   #read<K extends ReadOp['kind']>(op: Op & { readonly kind: K }, options: ReadOptions): Promise<ResultOf<K>> {
     const linearizable = isLinearizable(options.consistency);
     return this.#send(op, linearizable, this.#budget(options)).then(({ result }) => result as ResultOf<K>);
+  }
+
+  /** Page by page, and anew when the pages are lost on the way: nobody has seen any of them. Others end with the time of the call. */
+  async #allNames(path: string, ask: Ask): Promise<string[]> {
+    const wish = { path, ...checkListing({ pageSize: LISTING_PAGE_MAX }), after: '' };
+    for (;;) {
+      const names: string[] = [];
+      try {
+        for await (const { name } of new PagedListing({ kind: 'listChildren', ...wish }, ask, (at) => at))
+          names.push(name);
+        return names;
+      } catch (error) {
+        if (!isCode(error, 'GAP')) throw error;
+      }
+    }
   }
 
   #pages(options: ListingOptions): Ask {

@@ -62,6 +62,25 @@ describe('a listing', () => {
   });
 });
 
+describe('all children of a znode', () => {
+  it('come in pages when one answer does not carry them, and anew when the pages are lost on the way', async () => {
+    const ensemble = await tiny();
+    await using client = await connect(ensemble.servers, { chroot: '/app' });
+    const names = Array.from({ length: 5_000 }, (_, index) => `n${String(index).padStart(4, '0')}`);
+    await client.create('/');
+    for (let from = 0; from < names.length; from += 1_000) {
+      await Promise.all(names.slice(from, from + 1_000).map((name) => client.create(`/${name}`)));
+    }
+    ensemble.tree.childrenMax = 100;
+    expect(await client.children('/')).toEqual(names);
+    ensemble.tree.gaps = 2;
+    expect(await client.children('/')).toEqual(names);
+    expect(ensemble.tree.gaps).toBeLessThan(0);
+    const absent = client.children('/none');
+    await expect(absent).rejects.toMatchObject({ code: 'NO_NODE', path: '/none' });
+  });
+});
+
 describe('its pages', () => {
   const OP: ListingOp = {
     kind: 'listChildren',

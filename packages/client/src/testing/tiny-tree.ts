@@ -59,6 +59,10 @@ export class TinyTree {
   readonly sessions = new Map<SessionId, TinySession>();
   /** The creates that were carried out, in order. */
   readonly creates: CreateOp[] = [];
+  /** More children than these are not listed in one piece. */
+  childrenMax = Number.POSITIVE_INFINITY;
+  /** So many pages after the first are refused, as by a member that does not keep the listing any more. */
+  gaps = 0;
   zxid: Zxid = toZxid(FIRST_ZXID);
   #nextSession = FIRST_SESSION;
 
@@ -139,6 +143,8 @@ export class TinyTree {
       case 'getData':
         return { kind: 'getData', data: this.#get(op.path).data, stat: statOf(this.#get(op.path)) };
       case 'getChildren':
+        if (this.#get(op.path).children.size > this.childrenMax)
+          throw new KeeperError('INVALID_ARGUMENT', 'They are too many', { path: op.path });
         return {
           kind: 'getChildren',
           children: [...this.#get(op.path).children].sort(),
@@ -150,6 +156,7 @@ export class TinyTree {
       case 'listChildren':
       case 'getSubtree':
         this.#get(op.path);
+        if (op.token !== undefined && this.gaps-- > 0) throw new KeeperError('GAP', 'Gone', { path: op.path });
         return tinyPage(op, this.#listed(op), this.zxid);
       case 'sync':
         return { kind: 'sync', path: op.path };
