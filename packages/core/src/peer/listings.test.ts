@@ -87,3 +87,27 @@ it('is refused for a name that is none', () => {
   expect(ask(page('/', 'y'.repeat(70_000)))).toMatchObject({ code: 'INVALID_ARGUMENT' });
   expect(ask(page('/', 'y')).kind).toBe('listChildren');
 });
+
+it('is a GAP after a snapshot from the leader, and shows what it began with until then', () => {
+  const ensemble = new TestEnsemble({ limits: { checkpointTxns: 10, historyBytesMax: 2_000 } });
+  const [member] = ensemble.followers as [Member, Member];
+  for (const path of ['/p', '/p/a', '/p/b', '/p/c', '/p/d', '/p/e', '/p/f']) ensemble.call(member, create(path));
+  const subtree: ListingOp = { kind: 'getSubtree', path: '/p', depth: undefined, limit: 2, ...WISH };
+  const next = ({ result }: Answer) => ('next' in result ? result.next : undefined);
+  const first = ensemble.call(member, subtree);
+  ensemble.isolate(member);
+  const { leader } = ensemble;
+  ensemble.call(leader, { kind: 'delete', path: '/p/b', expectedVersion: undefined });
+  for (let number = 0; number < 60; number++) ensemble.call(leader, create(`/filler${number}`, 'x'.repeat(100)));
+  const second = ensemble.call(member, { ...subtree, token: next(first) });
+  expect([namesOf(first), namesOf(second)]).toEqual([
+    ['/p', '/p/a'],
+    ['/p/b', '/p/c'],
+  ]);
+  const sent = leader.sent.length;
+  ensemble.heal();
+  ensemble.advance(5_000);
+  expect(leader.sent.slice(sent).some(({ message }) => message.kind === 'snapshot')).toBe(true);
+  expect(ensemble.call(member, { ...subtree, token: next(second) }).result).toMatchObject({ code: 'GAP' });
+  expect(namesOf(ensemble.call(member, { ...subtree, limit: 9 }))).not.toContain('/p/b');
+});
