@@ -11,7 +11,7 @@ import type { DataTree } from '../tree/data-tree.ts';
 import type { Journal } from '../tree/journal.ts';
 import { isWithin, nextInWalk, unorderedAt, walkOrder } from '../tree/walk.ts';
 import { mayAccess } from './access.ts';
-import { type Feed, notice } from './feed.ts';
+import { type Feed, NOTHING, notice } from './feed.ts';
 
 /** A piece is closed when it is this long, bytes; one znode may be longer. */
 export const PIECE_BYTES = 64 * 1024;
@@ -36,8 +36,8 @@ interface Draft {
 
 /** The next piece, or undefined when there is nothing to tell, or not yet within the budget: see `feed.isIdle`. */
 export function makePiece(feed: Feed, tree: DataTree, journal: Journal, budget: PieceBudget): WatchPiece | undefined {
-  const draft: Draft = { events: feed.opening, bytes: 0 };
-  feed.opening = [];
+  const draft: Draft = { events: [...feed.opening], bytes: 0 };
+  feed.opening = NOTHING;
   readJournal(feed, journal, draft, budget);
   if (feed.position === journal.end) {
     if (feed.isWalking) walk(feed, tree, draft, budget);

@@ -4,6 +4,9 @@ import { type Identity, type WatchEvent, type WatchSpec, ZERO_ZXID, type Zxid } 
 /** Stands for the position of a feed that has been told everything. */
 const AT_END = Number.POSITIVE_INFINITY;
 
+/** One for all: a feed has nothing to begin with for nearly all of its life. */
+export const NOTHING: readonly WatchEvent[] = [];
+
 export class Feed {
   readonly number: number;
   readonly spec: WatchSpec;
@@ -20,7 +23,7 @@ export class Feed {
   /** The txn whose changes it was reading last. */
   reading: Zxid = ZERO_ZXID;
   /** What its next piece begins with. */
-  opening: WatchEvent[] = [];
+  opening: readonly WatchEvent[] = NOTHING;
   /** When it was last told something, or opened; monotonic ms. */
   sentMs: number;
   /** It waits in line for its next piece. */
@@ -57,7 +60,7 @@ export class Feed {
     this.position = position;
     this.isWalking = true;
     this.cursor = undefined;
-    this.opening = gapAt === undefined ? [] : [notice('gap', gapAt)];
+    this.opening = gapAt === undefined ? NOTHING : [notice('gap', gapAt)];
   }
 }
 

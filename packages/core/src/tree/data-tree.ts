@@ -26,7 +26,6 @@ import { answerOf, type PartEnd } from './answer.ts';
 import { Checkpointer, type CheckpointPart, type RecordKey } from './checkpoint.ts';
 import { DIGEST_VERSION } from './digest.ts';
 import { isSession, ownerOf } from './lifetime.ts';
-import { ownBytes } from './packed.ts';
 import { Past, type PastSpec } from './past.ts';
 import { Quotas, type QuotaTable } from './quotas.ts';
 import { Scrub, type ScrubStep } from './scrub.ts';
@@ -303,7 +302,7 @@ export class DataTree extends TreeReads {
     const isNew = isSession(id) && this.sessions.get(id) === undefined;
     assert(isNew, () => `${at(zxid)}: cannot create session ${formatSessionId(id)}: it exists or is no session`);
     this.#checkpointer.willChange(id);
-    this.#state.addSession(id, body.timeoutMs, ownBytes(body.token));
+    this.#state.addSession(id, body.timeoutMs, body.token);
   }
 
   #closeSession(zxid: Zxid, txn: Txn, body: BodyOf<'closeSession'>): void {

@@ -205,8 +205,8 @@ export class Digest {
     return hasher.words(words, at + CTIME, AVERSION + 1 - CTIME).word(znode.childCount);
   }
 
-  #hashSession({ id, timeoutMs, token }: StoredSession): Hasher {
-    return this.#hasher.start(SESSION).long(id).integer(timeoutMs).bytes(token).finish();
+  #hashSession({ id, timeoutMs, packedToken }: StoredSession): Hasher {
+    return this.#hasher.start(SESSION).long(id).integer(timeoutMs).packed(packedToken).finish();
   }
 
   #hashResult(session: SessionId, { request, packed }: StoredResult): Hasher {

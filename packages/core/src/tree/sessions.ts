@@ -4,6 +4,7 @@
  * Source: ZooKeeper `SessionTrackerImpl.sessionsWithTimeout` and `DataTree.ephemerals`.
  */
 import { assert, formatSessionId, NO_SESSION, type SessionId } from '@quorate/protocol';
+import { type PackedData, pack, unpack } from './packed.ts';
 import { type Results, SessionResults, type StoredResult } from './results.ts';
 
 /** A session as every member knows it. A live view: `ephemerals` changes with the tree. */
@@ -30,13 +31,15 @@ export interface SessionTable {
 }
 
 const NO_RESULTS: Results = new SessionResults();
+const NO_TOKEN = new Uint8Array(0);
 const NO_PATHS: ReadonlySet<string> = new Set<string>();
 
 /** The layout, for `tree/` alone. */
 export class StoredSession implements Session {
   readonly id: SessionId;
   readonly timeoutMs: number;
-  readonly token: Uint8Array;
+  /** The token as it is kept: as an array of bytes it would be more than all the rest. */
+  readonly packedToken: PackedData;
   /** Made with the first ephemeral: many sessions never have one. */
   paths: Set<string> | undefined = undefined;
   /** Made with the first numbered write. */
@@ -45,10 +48,16 @@ export class StoredSession implements Session {
   hashHigh = 0;
   hashLow = 0;
 
+  /** Copies `token`. */
   constructor(id: SessionId, timeoutMs: number, token: Uint8Array) {
     this.id = id;
     this.timeoutMs = timeoutMs;
-    this.token = token;
+    this.packedToken = pack(token);
+  }
+
+  /** A copy. */
+  get token(): Uint8Array {
+    return unpack(this.packedToken) ?? NO_TOKEN;
   }
 
   get ephemerals(): ReadonlySet<string> {
@@ -86,7 +95,7 @@ export class Sessions implements SessionTable {
     return ids.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   }
 
-  /** Takes `token` as it is: the caller has made it the tree's own. */
+  /** Copies `token`. */
   add(id: SessionId, timeoutMs: number, token: Uint8Array): StoredSession {
     assert(!this.#byId.has(id), () => `Cannot add session ${formatSessionId(id)}: it exists`);
     const session = new StoredSession(id, timeoutMs, token);

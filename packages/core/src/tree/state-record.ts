@@ -99,8 +99,9 @@ export function znodeRecord(znode: StoredZnode): StateRecord {
 
 export function sessionRecord(session: StoredSession): StateRecord {
   const results = session.kept?.all() ?? [];
-  const writer = new ByteWriter(session.token.length + 16 + session.results.bytes + results.length * 8);
-  writer.u8(SESSION_FORMAT).varint(session.timeoutMs).varint(session.token.length).raw(session.token);
+  const { token } = session;
+  const writer = new ByteWriter(token.length + 16 + session.results.bytes + results.length * 8);
+  writer.u8(SESSION_FORMAT).varint(session.timeoutMs).varint(token.length).raw(token);
   writer.varint(results.length);
   for (const { request, bytes } of results) writer.varint(request).varint(bytes.length).raw(bytes);
   return { key: sessionKey(session.id), value: writer.finish() };

@@ -16,7 +16,6 @@ import {
 } from '@quorate/protocol';
 import { DataTree } from './data-tree.ts';
 import { DIGEST_VERSION } from './digest.ts';
-import { ownBytes } from './packed.ts';
 import { RecordReader, type StateEntry, type StateRecord, type Summary } from './state-record.ts';
 import { BUILT_IN_PATHS, TreeState } from './tree-state.ts';
 import type { StoredZnode } from './znode.ts';
@@ -67,7 +66,7 @@ export class TreeLoader {
         if (entry.id === NO_SESSION || this.#state.sessions.get(entry.id) !== undefined) {
           throw new DecodeError(`The state has session ${formatSessionId(entry.id)} twice, or it is no session`);
         }
-        this.#state.addSession(entry.id, entry.timeoutMs, ownBytes(entry.token));
+        this.#state.addSession(entry.id, entry.timeoutMs, entry.token);
         for (const { request, bytes } of entry.results)
           this.#state.addResult(entry.id, { request, acknowledged: 0 }, bytes);
         return;
