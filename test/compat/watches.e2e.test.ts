@@ -215,3 +215,41 @@ describe('C036: a value that is newer than a watch', () => {
     client[Symbol.dispose]();
   });
 });
+
+describe('C027: watches that cannot be set again', () => {
+  it('end the connection: a client of this wire does not look at an error of it', async () => {
+    await using small = await Standalone.start({ connectionWatchBytesMax: 1_000 });
+    const { client } = await RawClient.session(small.port);
+    using _ = client;
+    const paths = Array.from({ length: 50 }, (_none, i) => `/missing${i}`);
+    client.send(requestFrame(1, OP_CODE.setWatches, setWatchesBody(1n, [], paths, [])));
+    expect(await client.frame()).toBeUndefined();
+  });
+});
+
+describe('C123: a watch that was asked for before its connection showed who it is, and left after it', () => {
+  it('goes by what was shown', async () => {
+    const { client } = await RawClient.session(standalone.port);
+    using _ = client;
+    const path = `/w${count++}`;
+    const auth = authBody('digest', 'late:comer');
+    const requests = [
+      requestFrame(1, OP_CODE.create, createBody(`/w${count++}`)),
+      requestFrame(2, OP_CODE.exists, watchBody(path, true)),
+      requestFrame(-4, OP_CODE.auth, auth),
+    ];
+    client.send(Buffer.concat(requests));
+    const xids = [await client.reply(), await client.reply(), await client.reply()].map(({ xid }) => xid);
+    expect(xids).toEqual([1, 2, -4]);
+    const { client: maker } = await RawClient.session(standalone.port);
+    using _maker = maker;
+    await maker.ask(-4, OP_CODE.auth, auth);
+    const made = await maker.ask(
+      1,
+      OP_CODE.create,
+      createBody(path, bytes(''), 0, [{ perms: 31, scheme: 'auth', id: '' }]),
+    );
+    expect(made.error).toBe(0);
+    expect(eventOf(await client.reply())).toEqual([CREATED, path]);
+  });
+});

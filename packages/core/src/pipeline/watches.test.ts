@@ -267,6 +267,27 @@ describe('rights', () => {
   });
 });
 
+describe('rights of a read that waited', () => {
+  const acl: Acl = [{ perms: PERMS.READ, scheme: 'digest', id: 'a:b' }];
+  const alice = [{ scheme: 'digest', id: 'a:b' }];
+
+  it.each([[[]], [['/other']]])('what was shown meanwhile counts, with other watches %j', (others) => {
+    const stage = stageWith();
+    for (const path of others) stage.read(1, 'exists', path);
+    stage.watches.identified(1, alice);
+    stage.read(1, 'exists', '/w', []);
+    expect(toldAfter(stage, () => stage.createWith('/w', acl))).toEqual(['nodeCreated /w']);
+  });
+
+  it('what was shown goes with the connection', () => {
+    const stage = stageWith();
+    stage.watches.identified(1, alice);
+    stage.watches.detached(1);
+    stage.read(1, 'exists', '/w', []);
+    expect(toldAfter(stage, () => stage.createWith('/w', acl))).toEqual([]);
+  });
+});
+
 describe('bounds', () => {
   it('a watch past the memory for them is refused, and there is room again when connections have gone', () => {
     const stage = new WatchStage(3_000);

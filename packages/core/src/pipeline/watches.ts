@@ -62,6 +62,8 @@ export class Watches {
   /** Left by getChildren, and persistent ones. */
   readonly #child = new WatchTable();
   readonly #owners = new Map<number, Owner>();
+  /** What connections have shown for themselves after they began, whether they watch something or not. */
+  readonly #shown = new Map<number, readonly Identity[]>();
   #recursive = 0;
   #bytes = 0;
   #pending = 0;
@@ -92,6 +94,7 @@ export class Watches {
 
   /** What the connection has shown for itself by now. */
   identified(attachment: number, identities: readonly Identity[]): void {
+    this.#shown.set(attachment, identities);
     const owner = this.#owners.get(attachment);
     if (owner !== undefined) owner.identities = identities;
   }
@@ -105,7 +108,8 @@ export class Watches {
     mode: number,
   ): boolean {
     const owner = this.#owners.get(attachment) ?? this.#newOwner(attachment);
-    owner.identities = identities;
+    // A call that waited in its session's line may bring what was known before the last of it was shown.
+    owner.identities = this.#shown.get(attachment) ?? identities;
     if (!owner.paths.has(path)) {
       const bytes = bytesOf(path);
       if (this.#bytes + bytes > this.#bytesMax) return false;
@@ -141,6 +145,7 @@ export class Watches {
 
   /** The connection is gone. */
   detached(attachment: number): void {
+    this.#shown.delete(attachment);
     const owner = this.#owners.get(attachment);
     if (owner === undefined) return;
     this.#owners.delete(attachment);

@@ -87,6 +87,24 @@ describe('a session stream', () => {
     expect(stream.replies.slice(3, 6).map(({ answer }) => answer.zxid)).toEqual([at, at, at]);
   });
 
+  it('C123: what is shown on the way counts for what is watched already, and for a read that still waited', async () => {
+    const [stream, owner] = [await attached(), await attached()];
+    const show = {
+      kind: 'addAuth',
+      credential: { scheme: 'digest', proof: new TextEncoder().encode('ann:p') },
+    } as const;
+    const persistent = { kind: 'addWatch', path: '/anns', mode: 'persistent' } as const;
+    stream.calls(persistent, create('/line'), { kind: 'exists', path: '/anns-other', watch: true }, show);
+    await vi.waitFor(() => expect(stream.replies.length).toBe(4));
+    const acl = [{ perms: 31, scheme: 'auth', id: '' }];
+    owner.calls(show, { ...create('/anns'), acl }, { ...create('/anns-other'), acl });
+    await vi.waitFor(() => expect(owner.replies.map(({ answer }) => answer.result.kind)[2]).toBe('create'));
+    stream.calls({ kind: 'sync', path: '/' });
+    await vi.waitFor(() => expect(stream.replies.length).toBe(5));
+    const told = stream.frames.flatMap(({ notifications }) => notifications.map(({ path }) => path));
+    expect(told).toEqual(['/anns', '/anns-other']);
+  });
+
   it('answers each empty frame with an empty frame', async () => {
     const stream = await attached();
     stream.bytes(new Uint8Array(0)).bytes(new Uint8Array(0));
@@ -185,4 +203,20 @@ describe('streams that come and go', () => {
     }
     await vi.waitFor(() => expect(fresh.member.status()?.sessions).toBe(0));
   });
+});
+
+describe('a client that has a watch, and asks for much at once', () => {
+  it('gets all of it, and what it is told in its place: large replies that wait are no news of watches', async () => {
+    const [other, stream] = [await attached(), await attached()];
+    other.calls(create('/much', new Uint8Array(1_000_000)), create('/watched'));
+    await vi.waitFor(() => expect(other.replies.length).toBe(2));
+    const reads = Array.from({ length: 40 }, () => ({ kind: 'getData', path: '/much' }) as const);
+    const change = { kind: 'setData', path: '/watched', data: new Uint8Array(1), expectedVersion: undefined } as const;
+    stream.calls({ kind: 'getData', path: '/watched', watch: true }, ...reads, change);
+    await vi.waitFor(() => expect(stream.replies.length).toBe(42), { timeout: 10_000 });
+    expect(stream.closed).toBeUndefined();
+    expect(stream.frames.findIndex((frame) => frame.notifications.length === 1)).toBe(
+      stream.frames.findIndex((frame) => frame.replies.some(({ xid }) => xid === 42)) - 1,
+    );
+  }, 20_000);
 });

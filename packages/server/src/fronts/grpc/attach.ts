@@ -22,7 +22,6 @@ import {
   type ClientHello,
   FRAME_PROTOCOL_REVISION,
   type ReceivedCall,
-  writeNotification,
   writeServerHello,
   writeSessionClosed,
 } from '@quorate/protocol/frames';
@@ -39,9 +38,6 @@ const HELLO_MS = 10_000;
 
 /** While this much waits for the client to read it, nothing more is encoded or read, bytes. */
 const WRITE_MARK_BYTES = 1024 * 1024;
-
-/** Notifications in one frame; each has a path of up to 65,535 bytes. */
-const NOTIFICATIONS_A_FRAME = 48;
 
 /** What watches saw, and the client does not read, bytes: past it the stream is ended, and the client asks what it missed. */
 const NOTIFIED_BYTES_MAX = 16 * 1024 * 1024;
@@ -134,18 +130,12 @@ class AttachStream implements Attachment {
     if (!this.#isWriting) this.#write();
   }
 
-  /** What the connection's own watches are told: in frames behind the replies that are there, before those that are not. */
+  /** What the connection's own watches are told: behind the replies that are there, before those that are not. */
   notify(notifications: readonly Notification[]): void {
     if (this.#phase !== 'open') return;
-    for (let frame = this.#replies.nextFrame(); frame !== undefined; frame = this.#replies.nextFrame()) {
-      this.#push(frame.finish());
-    }
-    for (let at = 0; at < notifications.length; at += NOTIFICATIONS_A_FRAME) {
-      const writer = new ByteWriter(256);
-      for (const one of notifications.slice(at, at + NOTIFICATIONS_A_FRAME)) writeNotification(writer, one);
-      this.#push(writer.finish());
-    }
-    if (this.#readyBytes > NOTIFIED_BYTES_MAX) this.close('THROTTLED', 'The client does not read what its watches saw');
+    this.#replies.notify(notifications);
+    if (this.#replies.toldBytes > NOTIFIED_BYTES_MAX)
+      this.close('THROTTLED', 'The client does not read what its watches saw');
     else this.#core.answered(this);
   }
 
@@ -262,6 +252,8 @@ class AttachStream implements Attachment {
     try {
       const shown = this.#core.identitiesOf(this.#stream.getPeer(), [credential]);
       this.#identities = withMore(this.#identities, shown);
+      // What it watches goes by it from now on too.
+      this.#core.post({ kind: 'identified', attachment: this.#number, identities: this.#identities });
       this.#replies.addOwn(xid, 'addAuth', { kind: 'addAuth', identities: this.#identities });
     } catch (error) {
       if (!(error instanceof CredentialError)) throw error;

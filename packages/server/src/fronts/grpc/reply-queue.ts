@@ -3,13 +3,31 @@
  * of an earlier call. It ends where the member does not go on: the calls from there on get none. Replies stay as they are (views of the tree, no copy) until there is room to write them, so that a
  * client which does not read costs references, not memory.
  */
-import { ByteWriter, FRAME_ITEMS_MAX, type Op, type OpFailure, ZERO_ZXID, type Zxid } from '@quorate/protocol';
-import { type CallFault, type StreamAnswer, type StreamOp, writeReply } from '@quorate/protocol/frames';
+import {
+  ByteWriter,
+  FRAME_ITEMS_MAX,
+  type Notification,
+  type Op,
+  type OpFailure,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
+import {
+  type CallFault,
+  type StreamAnswer,
+  type StreamOp,
+  writeNotification,
+  writeReply,
+} from '@quorate/protocol/frames';
 import type { Caller } from '../../calls.ts';
+import { ToldLine } from '../told-line.ts';
 import { type SizedAnswer, sized } from './reply-size.ts';
 
 /** A frame is closed when it is this long, bytes: several such may leave in one turn. */
 const FRAME_BYTES = 256 * 1024;
+
+/** Notifications in one frame; each has a path of up to 65,535 bytes. */
+const NOTIFICATIONS_A_FRAME = 48;
 
 interface Slot extends Caller {
   readonly xid: number;
@@ -25,6 +43,7 @@ export class ReplyQueue {
   /** Calls in order from `#head` on; what is before it is done. */
   #slots: (Slot | undefined)[] = [];
   #head = 0;
+  readonly #told = new ToldLine<Slot>();
   /** The zxids of replies never fall on a stream. */
   #lastZxid = ZERO_ZXID;
 
@@ -36,6 +55,11 @@ export class ReplyQueue {
   /** Calls whose replies have not left. */
   get size(): number {
     return this.#slots.length - this.#head;
+  }
+
+  /** About what waits of notifications, bytes. */
+  get toldBytes(): number {
+    return this.#told.bytes;
   }
 
   get hasReply(): boolean {
@@ -60,7 +84,7 @@ export class ReplyQueue {
         if (this.#slots[this.#head] === slot) this.#onAnswer();
       },
     };
-    this.#slots.push(slot);
+    this.#push(slot);
     return slot;
   }
 
@@ -71,17 +95,25 @@ export class ReplyQueue {
 
   /** A call that the stream itself has answered: the reply leaves in its place. */
   addOwn(xid: number, op: StreamOp['kind'], result: StreamAnswer['result']): void {
-    this.#slots.push({ xid, op, answered: { zxid: undefined, result }, sized: undefined, answer: () => undefined });
+    this.#push({ xid, op, answered: { zxid: undefined, result }, sized: undefined, answer: () => undefined });
     if (this.size === 1) this.#onAnswer();
   }
 
-  /** The next replies as a frame of a good size; undefined when none is there. */
+  /** What watches are told: behind the replies that are there, before those that are not. */
+  notify(notifications: readonly Notification[]): void {
+    let at = this.#head;
+    while (this.#slots[at]?.answered !== undefined) at++;
+    this.#told.add(this.#slots[at], notifications);
+  }
+
+  /** The next replies, or notifications, as a frame of a good size; undefined when none is there. */
   nextFrame(): ByteWriter | undefined {
+    if (this.#told.has(this.#slots[this.#head])) return this.#toldFrame();
     if (!this.hasReply) return undefined;
     const writer = new ByteWriter(1024);
     for (let items = 0; items < FRAME_ITEMS_MAX; items++) {
       const slot = this.#slots[this.#head];
-      if (slot?.answered === undefined || this.farewell !== undefined) break;
+      if (slot?.answered === undefined || this.farewell !== undefined || this.#told.has(slot)) break;
       const { zxid, result } = slot.answered;
       slot.sized ??= sized({ zxid: zxid ?? this.#lastZxid, result });
       const { answer, bytes } = slot.sized;
@@ -92,6 +124,17 @@ export class ReplyQueue {
     }
     this.#compact();
     return writer;
+  }
+
+  #toldFrame(): ByteWriter {
+    const writer = new ByteWriter(256);
+    for (const one of this.#told.take(this.#slots[this.#head], NOTIFICATIONS_A_FRAME)) writeNotification(writer, one);
+    return writer;
+  }
+
+  #push(slot: Slot): void {
+    this.#slots.push(slot);
+    this.#told.slotAdded(slot);
   }
 
   #compact(): void {

@@ -7,13 +7,7 @@
  */
 import type { Socket } from 'node:net';
 import { ByteReader, ByteWriter, DecodeError, type ErrorCode, NO_SESSION, type Notification } from '@quorate/protocol';
-import {
-  connectResponseFrame,
-  readConnectRequest,
-  readRequestHeader,
-  sessionRefusal,
-  writeNotificationFrame,
-} from '@quorate/protocol/jute';
+import { connectResponseFrame, readConnectRequest, readRequestHeader, sessionRefusal } from '@quorate/protocol/jute';
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
@@ -55,8 +49,6 @@ export class Connection implements Attachment {
   readonly #number: number;
   #phase: 'first' | 'opening' | 'open' | 'closed' = 'first';
   #helloTimer: NodeJS.Timeout | undefined;
-  /** What is to be written next. */
-  #out = new ByteWriter(1024);
   #isWriting = false;
   #isPaused = false;
   #isTakingSoon = false;
@@ -105,12 +97,8 @@ export class Connection implements Attachment {
   /** What its watches are told stands where it came: behind the replies that are there, before those that are not. */
   notify(notifications: readonly Notification[]): void {
     if (this.#phase !== 'open') return;
-    while (this.#replies.writeNext(this.#out)) {
-      // All that are there.
-    }
-    for (const notification of notifications) writeNotificationFrame(this.#out, notification);
-    if (this.#isWriting && this.#out.length > NOTIFIED_BYTES_MAX)
-      return this.#fault('it does not read what its watches saw');
+    this.#replies.notify(notifications);
+    if (this.#replies.toldBytes > NOTIFIED_BYTES_MAX) return this.#fault('it does not read what its watches saw');
     this.#core.answered(this);
   }
 
@@ -228,12 +216,11 @@ export class Connection implements Attachment {
   }
 
   #write(): void {
-    const writer = this.#out;
+    const writer = new ByteWriter(1024);
     while (writer.length < WRITE_MARK_BYTES && this.#replies.writeNext(writer)) {
       // Until there is no more, or enough.
     }
     if (writer.length === 0) return;
-    this.#out = new ByteWriter(1024);
     this.#isWriting = true;
     this.#socket.write(writer.finish(), this.#written);
   }

@@ -3,15 +3,26 @@
  * before that of an earlier request: clients match them by their order (C166). Replies stay as they are (views of the tree, no copy)
  * until there is room to write them.
  */
-import { type Answer, type ByteWriter, type ErrorCode, type OpFailure, ZERO_ZXID, type Zxid } from '@quorate/protocol';
-import { wireErrorOf, writeReplyHeader } from '@quorate/protocol/jute';
+import {
+  type Answer,
+  type ByteWriter,
+  type ErrorCode,
+  type Notification,
+  type OpFailure,
+  ZERO_ZXID,
+  type Zxid,
+} from '@quorate/protocol';
+import { wireErrorOf, writeNotificationFrame, writeReplyHeader } from '@quorate/protocol/jute';
 import type { Caller } from '../../calls.ts';
+import { ToldLine } from '../told-line.ts';
 
 /** Writes what follows the header. Not called for a result that is an error, unless it `takesErrors`. */
 export interface ReplyBody {
   write(writer: ByteWriter, result: Answer['result']): void;
   /** The header has no error whatever came of it; the body says so. */
   readonly takesErrors?: (failure: OpFailure) => boolean;
+  /** A client of this wire does not look at an error of it: the connection ends instead. */
+  readonly endsOnError?: boolean;
 }
 
 export const NO_BODY: ReplyBody = { write: () => undefined };
@@ -41,6 +52,7 @@ export class ReplyLine {
   /** In order from `#head` on; what is before it is done. */
   #slots: (Slot | undefined)[] = [];
   #head = 0;
+  readonly #told = new ToldLine<Slot>();
   /** The zxids of replies never fall on a connection. */
   #lastZxid = ZERO_ZXID;
 
@@ -67,26 +79,45 @@ export class ReplyLine {
         if (this.#slots[this.#head] === slot) this.#onReply();
       },
     };
-    this.#slots.push(slot);
+    this.#push(slot);
     return slot;
   }
 
   /** A request that is answered without the core, in its place. */
   addOwn(xid: number, own: OwnReply): void {
-    this.#slots.push({ xid, body: own.body, answered: undefined, own, answer: () => undefined });
+    this.#push({ xid, body: own.body, answered: undefined, own, answer: () => undefined });
     if (this.size === 1) this.#onReply();
   }
 
   /** Why the connection has to end before the oldest request: it gets no reply, nor does any after it. */
   get farewell(): OpFailure | undefined {
-    const result = this.#slots[this.#head]?.answered?.result;
-    return result?.kind === 'error' && isLoss(result) ? result : undefined;
+    const slot = this.#slots[this.#head];
+    const result = slot?.answered?.result;
+    if (result?.kind !== 'error') return undefined;
+    return slot?.body.endsOnError === true || isLoss(result) ? result : undefined;
   }
 
-  /** Writes the next reply as a frame. False when it is not there. */
+  /** About what waits of notifications, bytes. */
+  get toldBytes(): number {
+    return this.#told.bytes;
+  }
+
+  /** What watches are told: behind the replies that are there, before those that are not. */
+  notify(notifications: readonly Notification[]): void {
+    let at = this.#head;
+    while (isThere(this.#slots[at])) at++;
+    this.#told.add(this.#slots[at], notifications);
+  }
+
+  /** Writes the next reply, or notification, as a frame. False when it is not there. */
   writeNext(writer: ByteWriter): boolean {
     const slot = this.#slots[this.#head];
-    if (slot === undefined || (slot.answered === undefined && slot.own === undefined)) return false;
+    const [told] = this.#told.take(slot, 1);
+    if (told !== undefined) {
+      writeNotificationFrame(writer, told);
+      return true;
+    }
+    if (slot === undefined || !isThere(slot)) return false;
     if (this.farewell !== undefined) return false;
     const start = writer.length;
     writer.u32(0);
@@ -96,6 +127,11 @@ export class ReplyLine {
     this.#slots[this.#head++] = undefined;
     this.#compact();
     return true;
+  }
+
+  #push(slot: Slot): void {
+    this.#slots.push(slot);
+    this.#told.slotAdded(slot);
   }
 
   #writeOwn(writer: ByteWriter, xid: number, { zxid, error, body }: OwnReply): void {
@@ -123,6 +159,10 @@ export class ReplyLine {
     this.#slots = this.#slots.slice(this.#head);
     this.#head = 0;
   }
+}
+
+function isThere(slot: Slot | undefined): boolean {
+  return slot !== undefined && (slot.answered !== undefined || slot.own !== undefined);
 }
 
 /**

@@ -94,6 +94,7 @@ export class Requests {
   #op(xid: number, op: Op, forms: readonly ReplyForm[]): void {
     if (op.kind === 'closeSession') this.#isOver = true;
     if (op.kind === 'multi') return this.#call(xid, op, bodyOfMulti(op.parts.length, forms));
+    if (op.kind === 'setWatches') return this.#call(xid, op, SET_WATCHES);
     return this.#call(xid, op, forms[0] === 'withStat' ? WITH_STAT : PLAIN);
   }
 
@@ -150,6 +151,9 @@ export class Requests {
     return this.#identities.some((one) => one.scheme === scheme && one.id === id);
   }
 }
+
+/** Clients take what they watched for set again whatever the reply says: one that has to be refused comes as a lost connection. */
+const SET_WATCHES: ReplyBody = { ...NO_BODY, endsOnError: true };
 
 function writesAs(form: ReplyForm): ReplyBody {
   return {
