@@ -72,6 +72,8 @@ const RARE = [
   'multisRefused',
   'multiReads',
   'compounds',
+  'notified',
+  'watchesSetAgain',
   'guardFailed',
   'noAuth',
   'quotaExceeded',
@@ -119,6 +121,7 @@ export class CoverageCounter implements Checker {
     'sessionEnded',
     'issued',
     'sent',
+    'notified',
   ] as const;
   readonly counts = noCoverage();
   /** Members that receive a snapshot. */
@@ -146,6 +149,8 @@ export class CoverageCounter implements Checker {
         return this.#count(observation.resumed ? 'resumed' : 'sessions');
       case 'sessionEnded':
         return this.#count('ended');
+      case 'notified':
+        return this.#count('notified');
       case 'issued':
         return this.#issued(observation.sid, observation.command.kind);
       case 'sent':
@@ -169,6 +174,7 @@ export class CoverageCounter implements Checker {
       if (code === 'QUOTA_EXCEEDED') counts.quotaExceeded += 1;
       if (answer?.result.kind === 'multi') counts.multis += 1;
       if (answer?.result.kind === 'multiRead') counts.multiReads += 1;
+      if (answer?.result.kind === 'setWatches') counts.watchesSetAgain += 1;
       if (answer?.result.kind === 'error' && answer.result.part !== undefined) counts.multisRefused += 1;
     }
     const containers = new Set<string>();

@@ -60,6 +60,8 @@ export interface ClientKnobs {
   readonly timed: number;
   readonly acls: number;
   readonly quotas: number;
+  /** Chance that a read on a stream leaves a watch. */
+  readonly watches: number;
   /** Chance that a write is guarded. */
   readonly guards: number;
   /** Longest data of a write, about. Most are short. */
@@ -150,6 +152,7 @@ function drawClients(random: Random): ClientKnobs {
     acls: random.chance(0.3) ? random.between(4, 30) : 0,
     quotas: random.chance(0.3) ? random.between(4, 30) : 0,
     guards: random.chance(0.4) ? 0.1 : 0,
+    watches: random.chance(0.5) ? 0.5 : 0,
     compounds: random.chance(0.4) ? random.between(4, 30) : 0,
   };
 }

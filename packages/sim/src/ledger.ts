@@ -48,6 +48,8 @@ export class Ledger {
   /** What contradicts "one history", in words; in order of discovery. */
   readonly conflicts: string[] = [];
   readonly calls = new CallBook();
+  /** Those that somebody has asked for: most checkers go through all of them at the end. */
+  readonly #txns = new Map<Zxid, Txn>();
   readonly #committedSet = new Set<Zxid>([ZERO_ZXID]);
 
   /** The last txn that is committed. */
@@ -67,8 +69,12 @@ export class Ledger {
 
   /** The txn at a zxid that was logged. Undefined when it was not logged or cannot be decoded. */
   txn(zxid: Zxid): Txn | undefined {
-    const logged = this.logged.get(zxid);
-    return logged === undefined ? undefined : decodeTxn(logged.payload);
+    const known = this.#txns.get(zxid);
+    const logged = known === undefined ? this.logged.get(zxid) : undefined;
+    if (logged === undefined) return known;
+    const txn = decodeTxn(logged.payload);
+    this.#txns.set(zxid, txn);
+    return txn;
   }
 
   /** Takes the next observation in. Checkers see it after the ledger has. */

@@ -268,6 +268,7 @@ export class MemberRun {
         break;
       case 'sessionReady':
       case 'sessionAlive':
+      case 'notify':
       case 'closeAttachment':
         front.take(action);
         break;
@@ -289,9 +290,6 @@ export class MemberRun {
         this.#options.failed(action.reason);
         break;
       case 'warning':
-        break;
-      case 'notify':
-        // No simulated client watches this way.
         break;
       // Nothing here alters a tree: a member that differs from the others is a violation, not a case to be gone through.
       case 'rebuild':

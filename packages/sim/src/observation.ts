@@ -11,6 +11,7 @@ import type {
   ErrorCode,
   Guard,
   Identity,
+  Notification,
   Op,
   SessionId,
   Sid,
@@ -113,6 +114,8 @@ export type Observation =
   | { readonly kind: 'told'; readonly sid: Sid; readonly from: Sid; readonly sessions: readonly SessionId[] }
   | { readonly kind: 'called'; readonly call: CallView }
   | { readonly kind: 'answered'; readonly callId: number; readonly answer: Answer }
+  /** What the watches of that connection saw. */
+  | { readonly kind: 'notified'; readonly attachment: number; readonly notifications: readonly Notification[] }
   /** The client cannot get an answer any more: its stream, its member or its session is gone. */
   | { readonly kind: 'abandoned'; readonly callId: number }
   /** The answer to an openSession or attachSession: the client has the session, new or again. */

@@ -23,6 +23,7 @@ import { SessionOrderChecker } from './session-order.ts';
 import { VoteGrantChecker } from './vote-grant.ts';
 import { VoteRightChecker } from './vote-right.ts';
 import { WatchOrderChecker } from './watch-order.ts';
+import { WatchesChecker } from './watches.ts';
 
 /** New checkers for one run. */
 export function allCheckers(): readonly Checker[] {
@@ -48,6 +49,7 @@ export function allCheckers(): readonly Checker[] {
     new SessionExpiryChecker(),
     new SessionFateChecker(),
     new WatchOrderChecker(),
+    new WatchesChecker(),
     new NoFailureChecker(),
     new LivenessChecker(),
   ];

@@ -3,7 +3,7 @@
  * asked, and tells everybody concerned when a stream or the whole member is gone. Observes both. It decides nothing.
  */
 import type { PeerAction, PeerEvent } from '@quorate/core';
-import type { Answer, SessionId, Sid } from '@quorate/protocol';
+import type { Answer, Notification, SessionId, Sid } from '@quorate/protocol';
 import type { CallView, Observation } from '../observation.ts';
 import type { Random } from '../random.ts';
 
@@ -21,6 +21,14 @@ export type Reply =
 
 /** Why a stream is gone: the member closed it, or the member itself is gone. */
 export type Closed = { readonly by: 'member'; readonly code: string } | { readonly by: 'crash' };
+
+/** The client's end of a stream. */
+export interface Listener {
+  /** Called once when the stream is gone, not after `detach`. */
+  readonly closed: (closed: Closed) => void;
+  /** What its watches saw. */
+  readonly told: (notifications: readonly Notification[]) => void;
+}
 
 /** Numbers that are unique over all members of a run. */
 export class Numbers {
@@ -56,7 +64,7 @@ export class Front {
   isOpen = false;
   readonly #options: FrontOptions;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #attachments = new Map<number, (closed: Closed) => void>();
+  readonly #attachments = new Map<number, Listener>();
   /** Calls whose clients have given up. */
   readonly #abandoned = new Set<number>();
 
@@ -75,10 +83,10 @@ export class Front {
     return this.#waiting.size;
   }
 
-  /** Opens a stream and returns its number. `closed` is called once when it is gone, not after `detach`. */
-  connect(closed: (closed: Closed) => void): number {
+  /** Opens a stream and returns its number. */
+  connect(listener: Listener): number {
     const attachment = this.#options.numbers.next();
-    this.#attachments.set(attachment, closed);
+    this.#attachments.set(attachment, listener);
     return attachment;
   }
 
@@ -107,15 +115,26 @@ export class Front {
   }
 
   /** Takes what the member says to its clients. */
-  take(action: Extract<PeerAction, { kind: 'answer' | 'sessionReady' | 'sessionAlive' | 'closeAttachment' }>): void {
+  take(
+    action: Extract<PeerAction, { kind: 'answer' | 'sessionReady' | 'sessionAlive' | 'notify' | 'closeAttachment' }>,
+  ): void {
     const { observe } = this.#options;
+    if (action.kind === 'notify') {
+      const { attachment, notifications } = action;
+      // Whoever has left hears nothing.
+      const stream = this.#attachments.get(attachment);
+      if (stream === undefined) return;
+      observe({ kind: 'notified', attachment, notifications });
+      stream.told(notifications);
+      return;
+    }
     if (action.kind === 'closeAttachment') {
-      const closed = this.#attachments.get(action.attachment);
+      const stream = this.#attachments.get(action.attachment);
       this.#attachments.delete(action.attachment);
       this.#abandon((waiting) => waiting.attachment === action.attachment);
       // A driver may still report the end of the stream that it was told to close.
       if (this.#options.random.chance(0.5)) this.#options.deliver({ kind: 'detached', attachment: action.attachment });
-      closed?.({ by: 'member', code: action.code });
+      stream?.closed({ by: 'member', code: action.code });
       return;
     }
     const { callId } = action;
@@ -144,10 +163,10 @@ export class Front {
   /** The member has crashed: every stream and every call is gone. */
   crash(): void {
     this.isOpen = false;
-    const attachments = [...this.#attachments.values()];
+    const streams = [...this.#attachments.values()];
     this.#attachments.clear();
     this.#abandon(() => true);
-    for (const closed of attachments) closed({ by: 'crash' });
+    for (const stream of streams) stream.closed({ by: 'crash' });
   }
 
   #abandon(isGone: (waiting: Waiting) => boolean): void {

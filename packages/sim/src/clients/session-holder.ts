@@ -7,6 +7,7 @@ import { NO_SESSION, type SessionId, ZERO_ZXID, type Zxid } from '@quorate/proto
 import { type ClientOptions, pickFront } from './client.ts';
 import type { Closed, Front, Reply } from './front.ts';
 import { NumberedWrites } from './numbered-writes.ts';
+import { OwnWatches } from './own-watches.ts';
 
 export interface Session {
   readonly id: SessionId;
@@ -18,6 +19,7 @@ export interface Session {
   /** A close is under way: no calls after it. */
   isClosing: boolean;
   readonly writes: NumberedWrites;
+  readonly watches: OwnWatches;
 }
 
 /** A stream that carries the session: calls can be made. */
@@ -125,7 +127,8 @@ export class SessionHolder {
         if (reply.kind === 'ready') {
           const { session: id, timeoutMs: negotiatedMs } = reply;
           const fresh = { lastZxidSeen: ZERO_ZXID, mayEnd: false, isClosing: false, writes: new NumberedWrites() };
-          this.#session = { id, token, timeoutMs: negotiatedMs, ...fresh };
+          const watches = new OwnWatches();
+          this.#session = { id, token, timeoutMs: negotiatedMs, ...fresh, watches };
           stream.readyUs = schedule.nowUs;
         } else if (reply.kind === 'answer') this.#retry(stream);
       },
@@ -165,7 +168,12 @@ export class SessionHolder {
     const stream: Stream = {
       front,
       readyUs: undefined,
-      attachment: front.connect((closed) => this.#closedBy(stream, closed)),
+      attachment: front.connect({
+        closed: (closed) => this.#closedBy(stream, closed),
+        told: (notifications) => {
+          if (this.#stream === stream) for (const each of notifications) this.#session?.watches.told(each);
+        },
+      }),
     };
     this.#stream = stream;
     this.#before = front;

@@ -26,10 +26,11 @@ export class StreamClient implements Client {
     this.name = options.name;
     this.#options = options;
     this.#again = options.random.fork('again');
-    this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession: true });
+    this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession: true, hasStream: true });
     // Whoever had calls waiting makes them as soon as it is back.
     this.#holder = new SessionHolder(options, () => {
       if (this.#isQuiet) return;
+      this.#watchAgain();
       this.#sendAgain();
       this.#work();
     });
@@ -117,6 +118,15 @@ export class StreamClient implements Client {
     }
   }
 
+  /** What it watched, before all else on a new stream. */
+  #watchAgain(): void {
+    const { ready } = this.#holder;
+    if (ready === undefined || ready.session.isClosing || ready.session.watches.isEmpty) return;
+    const { lastZxidSeen, watches } = ready.session;
+    const op = { kind: 'setWatches', lists: watches.lists(lastZxidSeen) } as const;
+    this.#send(ready, { ...this.#workload.who, op, linearizable: false }, this.#holder.deadlineMs());
+  }
+
   #send({ front, attachment, session }: ReadyStream, draw: Draw, timeoutMs: number, write?: NumberedWrite): void {
     const { op } = draw;
     const numbered = write === undefined ? undefined : session.writes.mark(write);
@@ -136,6 +146,7 @@ export class StreamClient implements Client {
         this.#inFlight -= 1;
         if (write !== undefined) this.#answered(session, write, reply);
         this.#workload.learn(op, reply);
+        session.watches.answered(op, reply);
         if (op.kind === 'closeSession') session.isClosing = false;
         if (reply.kind !== 'answer') return;
         const fate = fateOf(reply.answer);

@@ -30,7 +30,7 @@ export class UnaryClient implements Client {
     this.name = options.name;
     this.#options = options;
     this.#hasSession = hasSession;
-    this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession });
+    this.#workload = new Workload(options.random.fork('workload'), { ...options, hasSession, hasStream: false });
   }
 
   get complaint(): string | undefined {

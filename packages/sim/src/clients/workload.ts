@@ -66,6 +66,8 @@ export class Workload {
   readonly #weights: Readonly<Record<Kind, number>>;
   readonly #identities: readonly Identity[] | undefined;
   readonly #guardChance: number;
+  /** How often a read leaves a watch. */
+  readonly #watchChance: number;
   /** Whether some znodes that others fight over go by themselves. */
   readonly #isTimed: boolean;
   #values = 0;
@@ -75,14 +77,19 @@ export class Workload {
 
   constructor(
     random: Random,
-    options: { readonly name: string; readonly knobs: ClientKnobs; readonly hasSession: boolean },
+    options: {
+      readonly name: string;
+      readonly knobs: ClientKnobs;
+      readonly hasSession: boolean;
+      readonly hasStream: boolean;
+    },
   ) {
     this.#random = random;
     this.#name = options.name;
     this.#hasSession = options.hasSession;
     this.#valueBytesMax = options.knobs.valueBytesMax;
     this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
-    const { multis, compounds, guards, timed, acls, quotas } = options.knobs;
+    const { multis, compounds, guards, watches, timed, acls, quotas } = options.knobs;
     this.#known = new Known(random);
     this.#weights = {
       ...PLAIN,
@@ -95,6 +102,7 @@ export class Workload {
     };
     this.#identities = acls > 0 ? drawIdentities(random.fork('identities')) : undefined;
     this.#guardChance = guards;
+    this.#watchChance = options.hasStream ? watches : 0;
     this.#isTimed = timed > 0;
     this.#paths = Array.from({ length: options.knobs.contended }, (_, index) => `${ROOT}/c${index}`);
     this.#hand = {
@@ -113,19 +121,36 @@ export class Workload {
     this.#begun += 1;
     if (this.#begun === 1) return { op: this.#parent(ROOT), linearizable: false };
     if (this.#begun === 2) return { op: this.#parent(QUEUE), linearizable: false };
-    const op = this.#draw();
+    const op = this.#watching(this.#draw());
     const guard = isWrite(op) && this.#random.chance(this.#guardChance) ? this.#guard(op) : undefined;
     return {
       op,
       linearizable: this.#random.chance(this.#linearizableChance),
-      ...(this.#identities && { identities: this.#identities }),
+      ...this.who,
       ...(guard && { guards: [guard] }),
     };
+  }
+
+  /** What it has shown for itself. */
+  get who(): Pick<Draw, 'identities'> {
+    return this.#identities === undefined ? {} : { identities: this.#identities };
   }
 
   /** Takes what an answer teaches. */
   learn(op: Op, reply: Reply): void {
     this.#known.learn(op, reply);
+  }
+
+  /** The read with a watch, now and then; or a lasting watch in its place, or none any more. */
+  #watching(op: Op): Op {
+    if (this.#watchChance === 0 || (op.kind !== 'exists' && op.kind !== 'getData' && op.kind !== 'getChildren'))
+      return op;
+    if (!this.#random.chance(this.#watchChance)) return op;
+    const { path } = op;
+    const kind = this.#random.weighted({ read: 10, addWatch: 1, removeWatches: 1 });
+    if (kind === 'removeWatches') return { kind, path, watcher: 'any' };
+    if (kind === 'addWatch') return { kind, path, mode: this.#random.pick(['persistent', 'persistentRecursive']) };
+    return { ...op, watch: true };
   }
 
   #draw(): Op {

@@ -67,6 +67,7 @@ import {
   syncNotAwaited,
   wallClock,
 } from './request-faults.ts';
+import { notificationLate, notificationLost } from './watch-faults.ts';
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ackBeforeFlush,
@@ -126,6 +127,8 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   adminIgnored,
   containerAstray,
   ttlAstray,
+  notificationLost,
+  notificationLate,
 ];
 
 /** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */
