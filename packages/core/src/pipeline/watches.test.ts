@@ -226,6 +226,24 @@ describe('C027: going on with the watches of a lost connection', () => {
   });
 });
 
+describe('C027: going on where nothing is left to be watched', () => {
+  it('tells a connection that watches nothing what it missed', () => {
+    const stage = stageWith('/parent');
+    const seen = stage.script.create('/mark');
+    stage.script.create('/parent/x');
+    const lists = {
+      relativeZxid: seen,
+      data: [],
+      exist: [],
+      child: ['/parent'],
+      persistent: [],
+      persistentRecursive: [],
+    };
+    expect(stage.ask(1, { kind: 'setWatches', lists })).toBe('setWatches');
+    expect(stage.told(1)).toEqual(['nodeChildrenChanged /parent']);
+  });
+});
+
 describe('rights', () => {
   const acl: Acl = [{ perms: PERMS.READ, scheme: 'digest', id: 'a:b' }];
   const alice = [{ scheme: 'digest', id: 'a:b' }];

@@ -140,6 +140,8 @@ export class Watches {
 
   /** Tells the connection something by itself, whatever it may read. It stands in line behind what it has to be told already. */
   tell(attachment: number, notification: Notification): void {
+    // It may watch nothing: what it is told is all that there was.
+    if (!this.#owners.has(attachment)) this.#newOwner(attachment);
     this.#tell(attachment, notification, undefined);
   }
 
