@@ -149,6 +149,7 @@ export const RARE_FAULTS: ReadonlySet<PlantedFault> = new Set([
   containerAstray,
   answerLost,
   purgeTooMuch,
+  snapshotMerged,
 ]);
 
 /** The fault of that name, harmless or not, or undefined. */
