@@ -25,7 +25,7 @@ import {
   someVersion,
 } from './steps.ts';
 
-const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 20);
+const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 200);
 const NO_BYTES = new Uint8Array(0);
 const HOUR_MS = 3_600_000;
 const NO_REAPER = { QUORATE_REAP_INTERVAL_MS: '86400000' };
