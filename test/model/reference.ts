@@ -82,6 +82,8 @@ export type ModelOp<K extends Op['kind']> = (
   place: Place,
 ) => ModelResult;
 
+const READ_ONLY: Acl = [{ perms: 1, scheme: 'world', id: 'anyone' }];
+
 function builtIn(cversion: number): ModelZnode {
   const times = { ctimeMs: 0, mtimeMs: 0, version: 0, creates: 0, aversion: 0 };
   const zxids = { czxid: ZERO_ZXID, mzxid: ZERO_ZXID, pzxid: ZERO_ZXID };
@@ -101,7 +103,7 @@ export class ReferenceModel {
     ['/', builtIn(-1)],
     ['/zookeeper', builtIn(-2)],
     ['/zookeeper/quota', builtIn(0)],
-    ['/zookeeper/config', builtIn(0)],
+    ['/zookeeper/config', { ...builtIn(0), acl: READ_ONLY }],
   ]);
   sessions = new Map<SessionId, ModelSession>();
   /** What the operation being carried out has changed so far, in order. */

@@ -48,6 +48,8 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   '/zookeeper/config': [],
 };
 
+const READ_ONLY: Acl = [{ perms: 1, scheme: 'world', id: 'anyone' }];
+
 /** The path of the parent, and the last name. */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } {
   const slash = path.lastIndexOf('/');
@@ -61,9 +63,10 @@ export class TreeModel {
   #before: Map<string, ModelZnode | undefined> | undefined;
 
   constructor() {
-    const lives = { ephemeralOwner: NO_SESSION, lifetime: undefined, acl: undefined };
+    const lives = { ephemeralOwner: NO_SESSION, lifetime: undefined };
     for (const [path, names] of Object.entries(BUILT_IN)) {
-      const znode = newZnode(ZERO_ZXID, { data: new Uint8Array(0), timeMs: 0, ...lives });
+      const acl = path === '/zookeeper/config' ? READ_ONLY : undefined;
+      const znode = newZnode(ZERO_ZXID, { data: new Uint8Array(0), timeMs: 0, ...lives, acl });
       for (const name of names) znode.children.add(name);
       this.znodes.set(path, znode);
     }

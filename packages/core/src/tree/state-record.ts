@@ -71,7 +71,8 @@ const NO_BYTES = new Uint8Array(0);
 
 const ZNODE_FORMAT = 3;
 const SESSION_FORMAT = 2;
-const SUMMARY_FORMAT = 1;
+/** 2: the tree begins with an ACL of /zookeeper/config. */
+const SUMMARY_FORMAT = 2;
 
 export function znodeKey(path: string): Uint8Array {
   const length = utf8Length(path);

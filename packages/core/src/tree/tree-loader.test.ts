@@ -210,7 +210,7 @@ describe('a state record', () => {
     expect(valueHex(znodeKey('/a')).startsWith('03030203')).toBe(true);
     expect(valueHex(sessionKey(B))).toBe('02b0ea010301020300');
     const digest = script.tree.digest.toString(16).padStart(16, '0');
-    expect(valueHex(key)).toBe(`01${at.toString(16).padStart(16, '0')}01${digest}0701`);
+    expect(valueHex(key)).toBe(`02${at.toString(16).padStart(16, '0')}01${digest}0701`);
   });
 
   it('C013: keeps 64-bit values above 2^53 and negative ones exact', () => {

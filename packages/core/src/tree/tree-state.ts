@@ -8,6 +8,7 @@ import {
   assert,
   NO_SESSION,
   type Numbered,
+  PERMS,
   parentOf,
   type SessionId,
   ZERO_ZXID,
@@ -35,6 +36,14 @@ const BUILT_IN_FIELDS: ZnodeFields = {
   creates: 0,
   aversion: 0,
   owner: NO_SESSION,
+};
+
+const CONFIG_PATH = '/zookeeper/config';
+
+/** The configuration may be read by everybody, and changed by nobody but the super user. Source: reference §5.2. */
+const CONFIG_FIELDS: ZnodeFields = {
+  ...BUILT_IN_FIELDS,
+  acl: [{ perms: PERMS.READ, scheme: 'world', id: 'anyone' }],
 };
 
 /** What the create of a child sets on its parent. */
@@ -70,7 +79,7 @@ export class TreeState {
     const state = new TreeState();
     for (const path of BUILT_IN_PATHS) {
       const parent = path === '/' ? undefined : state.get(parentOf(path));
-      state.load(StoredZnode.of(path, BUILT_IN_FIELDS, state.rows), parent);
+      state.load(StoredZnode.of(path, path === CONFIG_PATH ? CONFIG_FIELDS : BUILT_IN_FIELDS, state.rows), parent);
     }
     state.endLoad();
     return state;
