@@ -121,3 +121,56 @@ describe('a transaction that reads', () => {
     expect(there).toMatchObject({ stat: { version: 0 } });
   });
 });
+
+describe('the end of a subtree', () => {
+  it('goes on step by step while others create there, at every member, and each step is told', async () => {
+    await using client = await clientOf(0);
+    await using other = await clientOf(1);
+    await client.create('/tree');
+    const made: Promise<unknown>[] = [];
+    for (let i = 0; i < 2_500; i++) made.push(client.create(`/tree/${i % 50}/${i}`, '', { parents: true }));
+    await Promise.all(made);
+    const deletedBefore = { tree: 0 };
+    await using changes = other.watch('/tree', { recursive: true, initial: false });
+    await changes.ready;
+    const progress: number[] = [];
+    const later: Promise<unknown>[] = [];
+    const deleted = await client.deleteSubtree('/tree', {
+      onProgress: (count) => {
+        progress.push(count);
+        // Answered before the next step is asked for, or not: it goes either way.
+        later.push(other.create(`/tree/late/${count}`, '', { parents: true }));
+      },
+    });
+    await Promise.allSettled(later);
+    expect(progress.slice(0, 2)).toEqual([1_000, 2_000]);
+    for await (const event of changes) {
+      if (event.type === 'deleted') deletedBefore.tree++;
+      if (event.type === 'deleted' && event.path === '/tree') break;
+    }
+    expect(deleted).toBe(deletedBefore.tree);
+    expect(deleted).toBeGreaterThanOrEqual(2_551);
+    await client.deleteSubtree('/tree', { ifExists: true });
+    await other.sync();
+    expect(await other.stat('/tree')).toBeUndefined();
+    await expect(client.deleteSubtree('/tree')).rejects.toMatchObject({ code: 'NO_NODE', path: '/tree' });
+  });
+
+  it('stops where a right is missing, and by its signal', async () => {
+    await using alice = await clientOf(0, 'alice:secret');
+    await using bob = await clientOf(2, 'bob:secret');
+    await alice.create('/mixed/open/a', '', { parents: true });
+    await alice.create('/mixed/hers', '', { acl: 'creator' });
+    await alice.create('/mixed/hers/x');
+    await expect(bob.deleteSubtree('/mixed')).rejects.toMatchObject({ code: 'NO_AUTH', path: '/mixed/hers/x' });
+    expect(await alice.stat('/mixed/open/a')).toBeDefined();
+    const made: Promise<unknown>[] = [];
+    for (let i = 0; i < 1_500; i++) made.push(alice.create(`/mixed/open/n${i}`));
+    await Promise.all(made);
+    const abort = new AbortController();
+    const stopped = alice.deleteSubtree('/mixed', { signal: abort.signal, onProgress: () => abort.abort() });
+    await expect(stopped).rejects.toMatchObject({ code: 'ABORTED' });
+    await alice.deleteSubtree('/mixed', { ifExists: true });
+    expect(await alice.stat('/mixed')).toBeUndefined();
+  });
+});

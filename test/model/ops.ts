@@ -14,6 +14,7 @@ const OPS: { readonly [K in Kinds]: ModelOp<K> } = {
   delete: simple.remove,
   setData: simple.setData,
   createOrSet: simple.createOrSet,
+  deleteSubtree: simple.deleteSubtree,
   multi,
   setAcl,
   getAcl,

@@ -7,6 +7,7 @@ import { Subject } from './subject.ts';
 export const REACHED = [
   ...['create', 'create NO_NODE', 'create NODE_EXISTS', 'create INVALID_ARGUMENT', 'create SESSION_EXPIRED'],
   'create NO_CHILDREN_FOR_EPHEMERALS',
+  ...['deleteSubtree', 'deleteSubtree NO_NODE', 'deleteSubtree INVALID_ARGUMENT', 'deleteSubtree NO_AUTH'],
   ...['createOrSet', 'createOrSet NO_NODE', 'createOrSet INVALID_ARGUMENT', 'createOrSet NO_AUTH'],
   ...['createOrSet QUOTA_EXCEEDED', 'createOrSet GUARD_FAILED', 'createOrSet OUT_OF_ORDER'],
   ...['delete', 'delete NO_NODE', 'delete BAD_VERSION', 'delete NOT_EMPTY', 'delete INVALID_ARGUMENT'],

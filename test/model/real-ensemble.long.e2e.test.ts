@@ -65,7 +65,8 @@ async function take(stage: Stage, [kind, a, b, c]: Step): Promise<void> {
   } else if (kind === 'readAll') {
     const { parts } = someMultiRead(stage, a, b, c);
     await stage.read({ kind: 'multiRead', parts: parts.filter(({ path }) => pathFault(path) === undefined) }, c);
-  } else if (kind === 'delete') {
+  } else if (kind === 'deleteSubtree') await stage.write({ kind, path: existingPath(stage, a) }, c);
+  else if (kind === 'delete') {
     const path = existingPath(stage, a);
     await stage.write({ kind, path, expectedVersion: someVersion(stage, path, b) }, c);
   } else if (kind === 'setData') {

@@ -61,7 +61,10 @@ export type ModelResult = OpResult | ModelFailure;
 /** A result as it is compared: of a failure only what the reference says. */
 export function bare(result: ModelResult): ModelResult {
   if (result.kind === 'multiRead') return { ...result, results: result.results.map((part) => bare(part)) as never };
-  return result.kind === 'error' ? { kind: 'error', code: result.code, path: result.path, part: result.part } : result;
+  if (result.kind !== 'error') return result;
+  const { code, path, part } = result;
+  // Of several znodes in a subtree that must not be deleted any may be named.
+  return { kind: 'error', code, path: code === 'NO_AUTH' ? undefined : path, part };
 }
 
 export function bareAnswer({ zxid, result }: ModelAnswer): ModelAnswer {

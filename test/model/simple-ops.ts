@@ -86,6 +86,22 @@ export const remove: ModelOp<'delete'> = (model, op, { zxid }) => {
   return { kind: 'delete' };
 };
 
+/** As a whole: what has more znodes than a step deletes is not asked for here. */
+export const deleteSubtree: ModelOp<'deleteSubtree'> = (model, { path }, { zxid }) => {
+  requirePath(path);
+  if (PROTECTED.includes(path)) throw new ModelRefusal('INVALID_ARGUMENT', path);
+  const parent = model.znodes.get(parentPath(path));
+  if (parent === undefined) throw new ModelRefusal('NO_NODE', path);
+  requireRight(parent, RIGHTS.delete, path);
+  model.existing(path);
+  const within = model.paths().filter((other) => other === path || other.startsWith(`${path}/`));
+  for (const one of within.sort((a, b) => b.length - a.length)) {
+    requireRight(model.existing(parentPath(one)), RIGHTS.delete, one);
+    model.remove(one, zxid);
+  }
+  return { kind: 'deleteSubtree', deleted: within.length, more: false };
+};
+
 export const setData: ModelOp<'setData'> = (model, op, { zxid, timeMs }) => {
   requirePath(op.path);
   const znode = model.existing(op.path);

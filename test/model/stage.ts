@@ -46,7 +46,7 @@ export class Stage implements AsyncDisposable {
   #told: Told | undefined;
   #last = 0n;
   #changes: ModelChange[] = [];
-  /** Where sessions ended: in which order the ephemerals of one go is nobody's promise. */
+  /** Where sessions ended, and subtrees: in which order the znodes of one go is nobody's promise. */
   readonly #ends = new Set<Zxid>();
 
   private constructor(ensemble: EnsembleProcess) {
@@ -100,6 +100,7 @@ export class Stage implements AsyncDisposable {
     const session = this.sessions[choice % Math.max(1, this.sessions.length)];
     if (session === undefined) return;
     this.#foreseen(op, session, await settled(writeBy(this.#clients.get(session)!, op)));
+    if (op.kind === 'deleteSubtree') this.#ends.add(toZxid(this.#last));
   }
 
   async read(op: ReadOp, choice: number): Promise<void> {
@@ -226,6 +227,7 @@ async function writeBy(client: Client, op: WriteOp): Promise<Bare> {
     const made = await client.create(path, op.data, { ...CALL, mode, sequential: op.sequential, parents: op.parents });
     return { kind, path: made.path, stat: made.stat };
   }
+  if (kind === 'deleteSubtree') return { kind, deleted: await client.deleteSubtree(path, CALL), more: false };
   if (kind === 'createOrSet') return { kind, stat: await client.set(path, op.data!, { ...CALL, upsert: true }) };
   const version = op.expectedVersion;
   if (kind === 'setData') return { kind, stat: await client.set(path, op.data!, { ...CALL, version }) };

@@ -39,6 +39,7 @@ const WEIGHTS: Readonly<Record<string, number>> = {
   create: 12,
   deepCreate: 3,
   createOrSet: 3,
+  deleteSubtree: 2,
   delete: 5,
   setData: 5,
   multi: 4,
@@ -244,6 +245,7 @@ const TAKE: Readonly<Record<string, (subject: Subject, a: number, b: number, c: 
   create: (subject, a, b, c) => send(subject, someCreate(subject, a, b), c),
   deepCreate: (subject, a, b, c) => send(subject, someDeepCreate(subject, a, b, c), c),
   createOrSet: (subject, a, b, c) => send(subject, someCreateOrSet(subject, a, b, c), c),
+  deleteSubtree: (subject, a, _b, c) => send(subject, { kind: 'deleteSubtree', path: existingPath(subject, a) }, c),
   delete: (subject, a, b, c) => {
     const path = existingPath(subject, a);
     send(subject, { kind: 'delete', path, expectedVersion: someVersion(subject, path, b) }, c);

@@ -134,6 +134,14 @@ export interface DeleteOptions extends WriteOptions {
   readonly ifExists?: boolean | undefined;
 }
 
+export interface DeleteSubtreeOptions extends CallOptions {
+  /** That the znode does not exist is no error. */
+  readonly ifExists?: boolean | undefined;
+  readonly guard?: Guard | readonly Guard[] | undefined;
+  /** Is told after each step but the last how many znodes have been deleted so far. */
+  readonly onProgress?: ((deleted: number) => void) | undefined;
+}
+
 /**
  * A session with the ensemble, and the znodes through it. Calls are sent and answered in the order in which they are
  * made. Every call rejects with CoordinationError, or TypeError and RangeError for arguments of the wrong shape.
@@ -156,6 +164,12 @@ export interface Client extends AsyncDisposable {
   set(path: string, data: Data, options?: SetOptions): Promise<Stat>;
   /** Deletes the znode. NO_NODE, BAD_VERSION, NOT_EMPTY. */
   delete(path: string, options?: DeleteOptions): Promise<void>;
+  /**
+   * Deletes the znode and all that is below it, also what others create there meanwhile, in steps of up to 1000: each at one zxid, none
+   * before those below it, and up to 1000 as a whole. Resolves with how many were deleted. `timeoutMs` is for each step, `signal`
+   * ends the whole; what the steps before have deleted stays deleted. NO_NODE, NO_AUTH.
+   */
+  deleteSubtree(path: string, options?: DeleteSubtreeOptions): Promise<number>;
   /** Names of the direct children, sorted, all at one position of the history. Past 4 MiB they come in pages; `list` hands those out. NO_NODE. */
   children(path: string, options?: ReadOptions): Promise<string[]>;
   /**

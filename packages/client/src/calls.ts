@@ -327,6 +327,7 @@ const WRITES = {
   setData: true,
   setAcl: true,
   createOrSet: true,
+  deleteSubtree: true,
   multi: true,
   closeSession: true,
   exists: false,

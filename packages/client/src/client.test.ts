@@ -159,6 +159,31 @@ describe('znodes', () => {
     await expect(client.set('/u', 'x', { upsert: true, version: 1 })).rejects.toThrow(TypeError);
   });
 
+  it('are deleted with all below them, step by step, with word of how far it is', async () => {
+    for (const path of ['/t/a/b', '/t/a/c', '/t/d', '/t/e']) await client.create(path, '', { parents: true });
+    const progress: number[] = [];
+    expect(await client.deleteSubtree('/t', { onProgress: (deleted) => progress.push(deleted) })).toBe(6);
+    expect(progress).toEqual([3]);
+    expect(await client.find('/t')).toBeUndefined();
+    expect(await failure(client.deleteSubtree('/t'))).toMatchObject({ code: 'NO_NODE', path: '/t' });
+    expect(await client.deleteSubtree('/t', { ifExists: true })).toBe(0);
+  });
+
+  it('that somebody else has deleted meanwhile are no failure of a later step', async () => {
+    for (const path of ['/t/a', '/t/b', '/t/c', '/t/d']) await client.create(path, '', { parents: true });
+    await using other = await connect(ensemble.servers);
+    const others: Promise<number>[] = [];
+    const deleted = await client.deleteSubtree('/t', {
+      onProgress: () => {
+        // It is sent before the next step of ours is.
+        ensemble.tree.answer({ kind: 'deleteSubtree', path: '/t' }, ensemble.tree.sessions.keys().next().value!);
+        others.push(other.deleteSubtree('/t', { ifExists: true }));
+      },
+    });
+    expect(deleted).toBe(3);
+    expect(await Promise.all(others)).toEqual([0]);
+  });
+
   it('may be absent for a delete with `ifExists`', async () => {
     await client.delete('/none', { ifExists: true });
     expect(isCode(await failure(client.delete('/none')), 'NO_NODE')).toBe(true);

@@ -16,6 +16,7 @@ import type {
   Consistency,
   CreateOptions,
   DeleteOptions,
+  DeleteSubtreeOptions,
   EphemeralsOptions,
   Guard,
   Identity,
@@ -123,6 +124,20 @@ export class SessionClient implements Client {
     const op = { kind: 'delete', path: this.#chroot.inward(path), expectedVersion } as const;
     const deleted = this.#call(op, this.#budget(options));
     await (options.ifExists === true ? absentAsUndefined(deleted) : deleted);
+  }
+
+  async deleteSubtree(path: string, options: DeleteSubtreeOptions = {}): Promise<number> {
+    const { ifExists = false, onProgress } = options;
+    const op = { kind: 'deleteSubtree', path: this.#chroot.inward(path) } as const;
+    let deleted = 0;
+    for (let isFirst = true; ; isFirst = false) {
+      const step = this.#call(op, this.#budget(options));
+      // Somebody else may have deleted what was left.
+      const done = await (ifExists || !isFirst ? absentAsUndefined(step) : step);
+      deleted += done?.deleted ?? 0;
+      if (done?.more !== true) return deleted;
+      onProgress?.(deleted);
+    }
   }
 
   async children(path: string, options: ReadOptions = {}): Promise<string[]> {

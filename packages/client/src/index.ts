@@ -7,6 +7,7 @@ export type {
   CreateMode,
   CreateOptions,
   DeleteOptions,
+  DeleteSubtreeOptions,
   EphemeralsOptions,
   Guard,
   Identity,

@@ -22,6 +22,9 @@ export const LISTING_PAGE_MAX = 4_096;
  */
 export const MULTI_DATA_BYTES_MAX = 256 * 1024;
 
+/** Most znodes that one deleteSubtree deletes. Past it: the rest is left for the next one. */
+export const SUBTREE_STEP_MAX = 1_000;
+
 /** Most guards of one write. Past it: INVALID_ARGUMENT, nothing proposed. */
 export const GUARDS_MAX = 16;
 

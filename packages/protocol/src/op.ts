@@ -81,8 +81,18 @@ export interface CreateOrSetOp {
   readonly parents?: true;
 }
 
+/**
+ * Deletes a znode with what is below it, in steps: each operation is one, and deletes at most `limit` (SUBTREE_STEP_MAX) znodes, none
+ * before those below it. The top goes last.
+ */
+export interface DeleteSubtreeOp {
+  readonly kind: 'deleteSubtree';
+  readonly path: string;
+  readonly limit?: number;
+}
+
 /** Operations that change the tree: ordered by the leader, one txn each. */
-export type WriteOp = SingleWriteOp | SetAclOp | CreateOrSetOp | MultiOp;
+export type WriteOp = SingleWriteOp | SetAclOp | CreateOrSetOp | DeleteSubtreeOp | MultiOp;
 
 /** A condition that any write may carry: that very znode exists still. Otherwise the write is refused with GUARD_FAILED. */
 export interface Guard {
@@ -154,6 +164,8 @@ export type OpResult =
   | { readonly kind: 'setData'; readonly stat: Stat }
   | { readonly kind: 'setAcl'; readonly stat: Stat }
   | { readonly kind: 'createOrSet'; readonly created: boolean; readonly stat: Stat }
+  /** `more`: the top is still there. */
+  | { readonly kind: 'deleteSubtree'; readonly deleted: number; readonly more: boolean }
   | { readonly kind: 'getAcl'; readonly acl: Acl; readonly stat: Stat }
   | { readonly kind: 'exists'; readonly stat: Stat }
   | { readonly kind: 'getData'; readonly data: Uint8Array | undefined; readonly stat: Stat }

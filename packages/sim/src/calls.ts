@@ -2,6 +2,7 @@
 import type {
   Answer,
   CreateOrSetOp,
+  DeleteSubtreeOp,
   ErrorCode,
   MultiOp,
   MultiPart,
@@ -60,8 +61,11 @@ export function fateOfResult(result: { readonly kind: string } | OpFailure | und
   return UNKNOWN.has(result.code) ? 'unknown' : 'not-done';
 }
 
+/** What clients here write. Subtrees are deleted by none of them. */
+export type ClientWrite = Exclude<WriteOp, DeleteSubtreeOp>;
+
 /** True for what the leader orders and a session numbers. */
-export function isWrite(op: Op | SessionOp): op is WriteOp {
+export function isWrite(op: Op | SessionOp): op is ClientWrite {
   switch (op.kind) {
     case 'create':
     case 'delete':
@@ -76,7 +80,7 @@ export function isWrite(op: Op | SessionOp): op is WriteOp {
 }
 
 /** The changes and checks that a write asks for: those of a multi, or itself. */
-export function partsOf(op: WriteOp): readonly (MultiPart | SetAclOp | CreateOrSetOp)[] {
+export function partsOf(op: ClientWrite): readonly (MultiPart | SetAclOp | CreateOrSetOp)[] {
   return op.kind === 'multi' ? op.parts : [op];
 }
 

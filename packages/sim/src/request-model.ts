@@ -17,18 +17,18 @@ import {
   type SingleWriteOp,
   type Stat,
   unreachable,
-  type WriteOp,
   ZERO_ZXID,
   type Zxid,
 } from '@quorate/protocol';
 import { isAllowed, keptAcl } from './acl-model.ts';
+import type { ClientWrite } from './calls.ts';
 import { quotaRefusal } from './quota-model.ts';
 import { isSameValue } from './same-value.ts';
 import { splitPath, type TreeModel } from './tree-model.ts';
 
 /** A write, and who asks. */
 export interface ModelRequest {
-  readonly op: WriteOp;
+  readonly op: ClientWrite;
   readonly session: SessionId;
   readonly identities: readonly Identity[];
   readonly guards: readonly Guard[];

@@ -64,6 +64,8 @@ export class TinyTree {
   /** So many pages after the first are refused, as by a member that does not keep the listing any more. */
   gaps = 0;
   zxid: Zxid = toZxid(FIRST_ZXID);
+  /** Znodes in one step of a deleteSubtree. */
+  subtreeStep = 3;
   #nextSession = FIRST_SESSION;
 
   constructor() {
@@ -127,6 +129,14 @@ export class TinyTree {
         this.zxid = nextZxid(this.zxid);
         Object.assign(znode, { data: op.data?.slice(), mzxid: this.zxid, version: znode.version + 1 });
         return { kind: 'setData', stat: statOf(znode) };
+      }
+      case 'deleteSubtree': {
+        this.#get(op.path);
+        const paths = [...this.#below(op.path), op.path].sort((a, b) => b.length - a.length);
+        const step = paths.slice(0, this.subtreeStep);
+        this.zxid = nextZxid(this.zxid);
+        for (const path of step) this.#remove(path);
+        return { kind: op.kind, deleted: step.length, more: step.length < paths.length };
       }
       case 'createOrSet': {
         const created = !this.znodes.has(op.path);

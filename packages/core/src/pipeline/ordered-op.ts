@@ -2,7 +2,7 @@
  * The operations that the leader orders, and their bytes on the way to it, after what comes with them (write-request.ts).
  *
  * Layout, big-endian, by kind: create: path, data, with a TTL u48 ms, ACL · createOrSet: path, data, ACL · delete, check: path,
- * version · setData: path, version, data · exists, getData: path · createSession: timeout u32, token · multi: count u32, then kind
+ * version · setData: path, version, data · exists, getData: path · deleteSubtree: path, limit u32 · createSession: timeout u32, token · multi: count u32, then kind
  * u8, flags u8 and so on of each part.
  * `path`, `data` and `token` carry a 32-bit length; `version` is i32 and counts only when its flag is set.
  */
@@ -48,6 +48,7 @@ const KINDS = [
   'createOrSet',
   'exists',
   'getData',
+  'deleteSubtree',
 ] as const;
 const PART_KINDS: ReadonlySet<string> = new Set<MultiPart['kind']>([
   'create',
@@ -81,6 +82,7 @@ export function opCost(op: OrderedOp | MultiPart): number {
     case 'setData':
       return op.path.length + (op.data?.length ?? 0) + ('acl' in op && op.acl !== undefined ? aclCost(op.acl) : 0);
     case 'delete':
+    case 'deleteSubtree':
     case 'check':
     case 'exists':
     case 'getData':
@@ -129,6 +131,9 @@ export function writeOp(writer: ByteWriter, op: OrderedOp | MultiPart): void {
     case 'exists':
     case 'getData':
       writer.string(op.path);
+      break;
+    case 'deleteSubtree':
+      writer.string(op.path).u32(op.limit ?? 0);
       break;
     case 'multi':
       writer.u32(op.parts.length);
@@ -188,6 +193,11 @@ export function readOp(reader: ByteReader, kindNumber: number, flags: number): O
       const path = readPath(reader);
       const expectedVersion = readVersion(reader, flags);
       return { kind, path, acl: readWantedAcl(reader) ?? OPEN_ACL, expectedVersion };
+    }
+    case 'deleteSubtree': {
+      const path = readPath(reader);
+      const limit = reader.u32();
+      return limit === 0 ? { kind, path } : { kind, path, limit };
     }
     case 'createOrSet':
       return { kind, path: readPath(reader), data: readData(reader), ...readOptions(reader, flags) };

@@ -27,6 +27,7 @@ import { EphemeralLoad, ephemeralCost } from './ephemeral-load.ts';
 import { type Refusal, refusal } from './refusal.ts';
 import { RequestNumbers } from './request-numbers.ts';
 import { Speculation, type SpeculationBase } from './speculation.ts';
+import { decideDeleteSubtree } from './subtree.ts';
 import { opFault, partFault } from './validate.ts';
 import type { OrderedOp, WriteRequest } from './write-request.ts';
 
@@ -190,6 +191,8 @@ export class Preparation {
         return decideSetAcl(ground, op);
       case 'createOrSet':
         return decideCreateOrSet(ground, op);
+      case 'deleteSubtree':
+        return decideDeleteSubtree(ground, op, this.#speculation.pathsBelow(op.path));
       case 'create':
         return op.parents === true ? decideCreateWithParents(ground, op) : decide(ground, op);
       default:

@@ -34,6 +34,8 @@ export interface SpeculationBase {
   readonly quotas: QuotaView;
   /** What the subtree holds; takes time with its size. */
   usageOf(path: string): QuotaUsage;
+  /** Paths of all that is below, children before their parents; costs what is taken of it. */
+  pathsBelow(path: string): Iterable<string>;
 }
 
 interface ZnodeChange {
@@ -85,6 +87,21 @@ export class Speculation implements TreeView {
 
   usageOf(path: string): QuotaUsage {
     return this.quotas.usageOf(path);
+  }
+
+  /**
+   * Paths of all that will be below the znode, children before their parents, and of some that will not be. What is in flight is
+   * gone through once; beside that it costs what is taken of it.
+   */
+  *pathsBelow(top: string): Iterable<string> {
+    const start = `${top}/`;
+    const born: string[] = [];
+    for (const [path, { facts }] of this.#znodes) {
+      if (facts !== undefined && path.startsWith(start) && this.#base.znode(path) === undefined) born.push(path);
+    }
+    // What is not there yet has nothing below it but what is not there yet either; and a path is longer than those above it.
+    yield* born.sort((a, b) => b.length - a.length);
+    yield* this.#base.pathsBelow(top);
   }
 
   /** True when something in flight changes the znode, or its children. */

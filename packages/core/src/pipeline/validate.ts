@@ -59,6 +59,8 @@ export function opFault(op: Op | CheckOp, session: SessionId): Refusal | undefin
       );
     case 'delete':
       return pathRefusal('delete', op.path) ?? protectedRefusal(op.path) ?? versionRefusal(op.path, op.expectedVersion);
+    case 'deleteSubtree':
+      return pathRefusal('delete', op.path) ?? protectedRefusal(op.path);
     case 'setData':
       return (
         pathRefusal('set', op.path) ??

@@ -54,6 +54,10 @@ const op: fc.Arbitrary<OrderedOp> = fc.oneof(
   single,
   fc.record({ kind: fc.constant('setAcl' as const), path, acl, expectedVersion: version }),
   fc.record(
+    { kind: fc.constant('deleteSubtree' as const), path, limit: fc.integer({ min: 1, max: 0xffff_ffff }) },
+    { requiredKeys: ['kind', 'path'] },
+  ),
+  fc.record(
     { kind: fc.constant('createOrSet' as const), path, data, acl, parents: fc.constant<true>(true) },
     { requiredKeys: ['kind', 'path', 'data'] },
   ),

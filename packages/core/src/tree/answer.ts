@@ -63,7 +63,11 @@ function resultOf(tree: AnswerBase, body: Exclude<TxnBody, { kind: 'repeat' }>):
   }
 }
 
-function compoundResult({ answers, parts }: Extract<TxnBody, { kind: 'compound' }>, stat: Stat | undefined): OpResult {
+function compoundResult(
+  { answers, parts, more }: Extract<TxnBody, { kind: 'compound' }>,
+  stat: Stat | undefined,
+): OpResult {
+  if (answers === 'deleteSubtree') return { kind: answers, deleted: parts.length, more: more === true };
   const last = parts.at(-1);
   assert(last !== undefined && stat !== undefined, () => `P1: a txn that answers a ${answers} left no znode`);
   if (answers === 'create') return { kind: 'create', path: last.path, stat };

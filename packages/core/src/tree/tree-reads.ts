@@ -61,6 +61,11 @@ export abstract class TreeReads {
     return this.#state.get(path)?.subtreeUsage() ?? { count: 0, bytes: 0 };
   }
 
+  /** Paths of all znodes below that one, children before their parents: it costs as much as is taken of it. */
+  pathsBelow(path: string): Iterable<string> {
+    return this.#state.get(path)?.pathsBelow() ?? [];
+  }
+
   /** Containers and znodes with a TTL, in no order. Changes may be made while it goes on; what is deleted meanwhile does not come. */
   timedZnodes(): IterableIterator<Znode> {
     return this.#state.timedZnodes();

@@ -53,6 +53,15 @@ const body: fc.Arbitrary<TxnBody> = fc.oneof(
     .map(([parts, last, isSet]): TxnBody => {
       return { kind: 'compound', answers: isSet ? 'createOrSet' : 'create', parts: [...parts, last] };
     }),
+  fc.record(
+    {
+      kind: fc.constant('compound' as const),
+      answers: fc.constant('deleteSubtree' as const),
+      parts: fc.array(fc.record({ kind: fc.constant('delete' as const), path: text }), { maxLength: 4 }),
+      more: fc.constant<true>(true),
+    },
+    { requiredKeys: ['kind', 'answers', 'parts'] },
+  ),
   fc.record({ kind: fc.constant('createSession' as const), timeoutMs: below48, token: bytes }),
   fc.record({ kind: fc.constant('closeSession' as const), paths: fc.array(text, { maxLength: 8 }) }),
   fc.record({ kind: fc.constant('repeat' as const), request: fc.integer({ min: 1, max: 0xffff_ffff }) }),
@@ -129,7 +138,7 @@ describe('txn codec', () => {
 
   it('has the bytes of its table, so that old logs can be read', () => {
     expect(hex(encodeTxn(SAMPLE))).toBe(
-      '0601' +
+      '0701' +
         '00' +
         '0180d8c1a28c34' +
         '07' +
@@ -198,13 +207,14 @@ describe('txn codec', () => {
     ['a time above 2^53', [1, 2, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, ...Array<number>(8).fill(0xff), 1, 2, 0x2f, 0x61]],
     ['a session without a token', [1, 4, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 5, 0]],
     ['an unknown error code', [1, 6, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 0x7f, 0, 0]],
-    ['a compound that answers nothing known', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 9, 0]],
-    ['a compound of nothing', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 0]],
-    ['a compound with a check', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 9, 2, 0x2f, 0x61, 0]],
+    ['a compound that answers nothing known', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 9, 0, 0]],
+    ['a compound of nothing', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 0, 0]],
+    ['a create that leaves something', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 1, 0]],
+    ['a compound with a check', [1, 11, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 1, 0, 1, 9, 2, 0x2f, 0x61, 0]],
     ['a read outside of a multi', [1, 12, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 5, 2, 0x2f, 0x61]],
   ])('refuses %s', (_what, [format, ...rest]) => {
     // The rows have 1 where the present format stands.
-    const raw = Uint8Array.of(format === 1 ? 6 : (format ?? 0), ...rest);
+    const raw = Uint8Array.of(format === 1 ? 7 : (format ?? 0), ...rest);
     expect(() => decodeTxn(raw)).toThrow(DecodeError);
     if (format === 1) expect(() => decodeTxn(raw)).not.toThrow('format');
   });

@@ -4,7 +4,7 @@
  *
  * | field                  | bytes                                                                   |
  * | ---------------------- | ----------------------------------------------------------------------- |
- * | format version         | 1 (value 6)                                                             |
+ * | format version         | 1 (value 7)                                                             |
  * | kind                   | 1, of the table KIND                                                    |
  * | flags                  | 1: 1 attached, 2 numbered                                               |
  * | origin                 | sid 1, incarnation varint, seq varint                                   |
@@ -17,7 +17,8 @@
  * |                        | owner and lifetime: u8 0, or 1 and a session, or 2: container, or 3     |
  * |                        | and a varint: TTL in ms                                                 |
  * |                        | parts: varint count, then kind 1 and body each; part of an error:       |
- * |                        | varint, index + 1 (0: none); compound: what it answers 1, then parts    |
+ * |                        | varint, index + 1 (0: none); compound: what it answers 1, more 1, then  |
+ * |                        | parts                                                                   |
  */
 import {
   assert,
@@ -40,7 +41,7 @@ import { isOpen } from './acl-table.ts';
 import { isTtl, type Lifetime } from './lifetime.ts';
 import { isChange, type Origin, type Txn, type TxnBody, type TxnPart } from './txn.ts';
 
-const FORMAT = 6;
+const FORMAT = 7;
 
 const ATTACHED = 1;
 const NUMBERED = 2;
@@ -63,7 +64,7 @@ const KIND = {
 } as const satisfies Record<TxnBody['kind'] | TxnPart['kind'], number>;
 
 /** What a compound answers. */
-const ANSWERED = ['create', 'createOrSet'] as const;
+const ANSWERED = ['create', 'createOrSet', 'deleteSubtree'] as const;
 
 /** What a created znode lives by. */
 const OWNER = { none: 0, session: 1, container: 2, ttl: 3 } as const;
@@ -187,7 +188,7 @@ function writeBody(writer: ByteWriter, body: TxnBody | TxnPart): void {
       writer.varint(body.part === undefined ? 0 : body.part + 1);
       return;
     case 'compound':
-      writer.u8(ANSWERED.indexOf(body.answers));
+      writer.u8(ANSWERED.indexOf(body.answers)).u8(body.more === true ? 1 : 0);
       writeParts(writer, body.parts);
       return;
     case 'multi':
@@ -253,10 +254,17 @@ function readParts(reader: ByteReader): readonly TxnPart[] {
 
 function readCompound(reader: ByteReader): TxnBody {
   const answers = ANSWERED[reader.u8()];
+  const more = readFlag(reader);
   const parts = readParts(reader);
   const [last] = parts.slice(-1);
   if (answers === undefined) throw new DecodeError('Txn answers an unknown operation');
   if (!parts.every(isChange)) throw new DecodeError('Txn has a part that changes nothing where only changes may be');
+  if (answers === 'deleteSubtree') {
+    if (!parts.every(({ kind }) => kind === 'delete'))
+      throw new DecodeError('Txn has a step of deletes with something else');
+    return more ? { kind: 'compound', answers, parts, more } : { kind: 'compound', answers, parts };
+  }
+  if (more) throw new DecodeError(`Txn leaves something of a ${answers}`);
   const isWhole = last?.kind === 'create' || (last?.kind === 'setData' && answers === 'createOrSet');
   if (!isWhole) throw new DecodeError(`Txn answers a ${answers} with ${last?.kind ?? 'nothing'}`);
   return { kind: 'compound', answers, parts };

@@ -72,8 +72,11 @@ export type TxnBody =
   | {
       readonly kind: 'compound';
       /** The operation. */
-      readonly answers: 'create' | 'createOrSet';
+      readonly answers: 'create' | 'createOrSet' | 'deleteSubtree';
+      /** Of a deleteSubtree, which may have none: deletes. */
       readonly parts: readonly TreeChange[];
+      /** Of a deleteSubtree: its top is still there. */
+      readonly more?: true;
     }
   | { readonly kind: 'createSession'; readonly timeoutMs: number; readonly token: Uint8Array }
   /** Ends `session`; `paths` are its ephemerals at this point of the history, exactly. */

@@ -312,6 +312,24 @@ export class StoredZnode implements Znode, Sibling, RowOwner {
     return { count, bytes };
   }
 
+  /** Paths of all znodes below, at any depth, children before their parents. As many as are asked for; nothing may change meanwhile. */
+  *pathsBelow(): IterableIterator<string> {
+    const above: StoredZnode[] = [this];
+    let child = this.children?.first;
+    for (let last = above.at(-1); last !== undefined; last = above.at(-1)) {
+      if (child !== undefined) {
+        // Only znodes are put into the chain: see addChild.
+        above.push(child as StoredZnode);
+        child = (child as StoredZnode).children?.first;
+        continue;
+      }
+      above.pop();
+      if (last === this) return;
+      yield last.path;
+      child = last.next;
+    }
+  }
+
   /** All znodes below, at any depth, parents before their children. Nothing may change meanwhile. */
   forEachBelow(visit: (znode: StoredZnode) => void): void {
     const parents: StoredZnode[] = [this];

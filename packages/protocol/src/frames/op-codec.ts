@@ -61,6 +61,7 @@ export const OP_FIELDS = {
   setAcl: 20,
   getAcl: 21,
   addAuth: 22,
+  deleteSubtree: 31,
   createOrSet: 32,
   addWatch: 26,
   removeWatches: 27,
@@ -152,6 +153,10 @@ function writeFields(
       for (const entry of op.acl ?? []) writeAclEntry(writer, 7, entry);
       writeBool(writer, 8, op.parents === true);
       break;
+    case 'deleteSubtree':
+      writeString(writer, 1, op.path);
+      writeUint(writer, 2, op.limit ?? 0);
+      break;
     case 'createOrSet':
       writeString(writer, 1, op.path);
       if (op.data !== undefined) writeBytesAlways(writer, 2, op.data);
@@ -208,6 +213,7 @@ interface RequestFields {
   sequential: boolean;
   parents: boolean;
   absent: boolean;
+  limit: number;
   ttlMs: number;
   expectedVersion: number | undefined;
   linearizable: boolean;
@@ -295,6 +301,7 @@ function readFields(reader: ByteReader, kind: FieldsKind): RequestFields {
     sequential: false,
     parents: false,
     absent: false,
+    limit: 0,
     ttlMs: 0,
     expectedVersion: undefined,
     linearizable: false,
@@ -322,6 +329,7 @@ function readField(reader: ByteReader, kind: FieldsKind, fields: RequestFields):
   else if (tag === (((isCreate ? 7 : 2) << 3) | LENGTH) && (isCreate || kind === 'setAcl')) {
     fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
   } else if (third && (kind === 'setData' || kind === 'setAcl')) fields.expectedVersion = readInt32(reader);
+  else if (second && kind === 'deleteSubtree') fields.limit = reader.varint();
   else if (second && (kind === 'delete' || kind === 'check')) fields.expectedVersion = readInt32(reader);
   else if (second && kind !== 'check' && isReadKind(kind)) fields.linearizable = readBool(reader);
   else if (third && (kind === 'exists' || kind === 'getData' || kind === 'getChildren'))
@@ -337,6 +345,8 @@ function toOp(kind: FieldsKind, fields: RequestFields): Op | CheckOp | CallFault
       return toCreate(fields);
     case 'createOrSet':
       return { kind, path, data, ...(fields.acl && { acl: fields.acl }), ...(fields.parents && { parents: true }) };
+    case 'deleteSubtree':
+      return fields.limit === 0 ? { kind, path } : { kind, path, limit: fields.limit };
     case 'setData':
       return { kind, path, data, expectedVersion };
     case 'setAcl':

@@ -100,6 +100,10 @@ const op: fc.Arbitrary<StreamOp> = fc.oneof(
     { kind: fc.constant('createOrSet' as const), path, data, acl, parents: fc.constant<true>(true) },
     { requiredKeys: ['kind', 'path', 'data'] },
   ),
+  fc.record(
+    { kind: fc.constant('deleteSubtree' as const), path, limit: fc.integer({ min: 1, max: 0xffff_ffff }) },
+    { requiredKeys: ['kind', 'path'] },
+  ),
   fc.record({ kind: fc.constant('getAcl' as const), path }),
   fc.record({
     kind: fc.constant('multi' as const),
@@ -195,6 +199,7 @@ const readPartResult = fc.oneof(
 const result = fc.oneof(
   fc.record({ kind: fc.constant('multiRead' as const), results: fc.array(readPartResult, { maxLength: 4 }) }),
   fc.record({ kind: fc.constant('setAcl' as const), stat }),
+  fc.record({ kind: fc.constant('deleteSubtree' as const), deleted: uint32, more: fc.boolean() }),
   fc.record({ kind: fc.constant('createOrSet' as const), created: fc.boolean(), stat }),
   fc.record({ kind: fc.constant('getAcl' as const), acl, stat }),
   fc.record({ kind: fc.constant('multi' as const), results: fc.array(partResult, { maxLength: 4 }) }),

@@ -131,6 +131,10 @@ function writeFields(
       writeString(writer, 1, result.path);
       writeStat(writer, 2, result.stat);
       break;
+    case 'deleteSubtree':
+      writeUint(writer, 1, result.deleted);
+      writeBool(writer, 2, result.more);
+      break;
     case 'createOrSet':
       writeBool(writer, 1, result.created);
       writeStat(writer, 2, result.stat);
@@ -186,6 +190,7 @@ interface ResponseFields {
   names: string[];
   total: number;
   created: boolean;
+  more: boolean;
   stat: Stat | undefined;
   acl: AclEntry[] | undefined;
 }
@@ -277,6 +282,7 @@ function readFields(reader: ByteReader, kind: Op['kind']): ResponseFields {
     names: [],
     total: 0,
     created: false,
+    more: false,
     stat: undefined,
     acl: undefined,
   };
@@ -292,7 +298,9 @@ function readField(reader: ByteReader, kind: Op['kind'], fields: ResponseFields)
   if (first && (kind === 'create' || kind === 'sync')) fields.path = readString(reader);
   else if (first && kind === 'getData') fields.data = readBytes(reader);
   else if (first && (kind === 'getChildren' || kind === 'getEphemerals')) fields.names.push(readString(reader));
-  else if (tag === 8 && kind === 'getAllChildrenNumber') fields.total = readInt32(reader) >>> 0;
+  else if (tag === 8 && (kind === 'getAllChildrenNumber' || kind === 'deleteSubtree'))
+    fields.total = readInt32(reader) >>> 0;
+  else if (tag === 16 && kind === 'deleteSubtree') fields.more = readBool(reader);
   else if (tag === 8 && kind === 'createOrSet') fields.created = readBool(reader);
   else if (first && kind === 'getAcl') fields.acl = withAclEntry(fields.acl, readAclEntry(reader));
   else if (first && (kind === 'exists' || kind === 'setData' || kind === 'setAcl')) fields.stat = readStat(reader);
@@ -325,6 +333,8 @@ function toResult(
       return toCreateResult(fields);
     case 'setData':
       return toSetDataResult(fields);
+    case 'deleteSubtree':
+      return { kind, deleted: fields.total, more: fields.more };
     case 'createOrSet':
       return { kind, created: fields.created, stat: statOf(kind, fields) };
     case 'setAcl':

@@ -5,5 +5,6 @@
 export * from './attach.ts';
 export * from './load.ts';
 export * from './mapping.ts';
+export { toWireStat } from './responses.ts';
 export * from './status.ts';
 export * from './wire-types.ts';

@@ -68,6 +68,8 @@ const REQUESTS: readonly [ZnodeMethod, object, string, Op][] = [
     'create',
     { kind: 'create', path: '/a/b', data: undefined, mode: 'persistent', sequential: false, parents: true },
   ],
+  ['DeleteSubtree', { path: '/a' }, 'deleteSubtree', { kind: 'deleteSubtree', path: '/a' }],
+  ['DeleteSubtree', { path: '/a', limit: 7 }, 'deleteSubtree', { kind: 'deleteSubtree', path: '/a', limit: 7 }],
   ['CreateOrSet', { path: '/a', data }, 'createOrSet', { kind: 'createOrSet', path: '/a', data }],
   [
     'CreateOrSet',
@@ -180,6 +182,8 @@ const NAMED = { name: 'b', stat: undefined, data: undefined };
 
 const RESULTS: readonly [ZnodeMethod, OpResult][] = [
   ['Create', { kind: 'create', path: '/a', stat }],
+  ['DeleteSubtree', { kind: 'deleteSubtree', deleted: 1_000, more: true }],
+  ['DeleteSubtree', { kind: 'deleteSubtree', deleted: 0, more: false }],
   ['CreateOrSet', { kind: 'createOrSet', created: true, stat }],
   ['CreateOrSet', { kind: 'createOrSet', created: false, stat }],
   ['Delete', { kind: 'delete' }],
@@ -251,6 +255,7 @@ describe('unary responses', () => {
       ...('paths' in result ? { paths: seen.paths } : {}),
       ...('total' in result ? { total: seen.total } : {}),
       ...('created' in result ? { created: seen.created } : {}),
+      ...('deleted' in result ? { deleted: seen.deleted, more: seen.more } : {}),
       ...('data' in result ? { data: seen.data } : {}),
     });
     if ('entries' in result) expect(toListingResult(result.kind, seen)).toEqual(result);

@@ -3,8 +3,7 @@
  * replies of a session stream go straight from bytes to the same words in `frames`; a test holds the two together.
  * Knows no grpc-js: what a server must put into a status and its metadata is given as plain data.
  */
-import { unreachable } from '../assert.ts';
-import { ERRORS, isOutcomeKnown } from '../errors.ts';
+import { ERRORS } from '../errors.ts';
 import { encodeErrorDetail } from '../frames/error-detail.ts';
 import type { CallFault } from '../frames/frame.ts';
 import type { ListingOp, ListingResult } from '../listing.ts';
@@ -15,31 +14,26 @@ import type {
   MultiPart,
   Op,
   OpFailure,
-  OpResult,
-  PartResult,
   ReadPart,
-  ReadPartResult,
   SingleReadOp,
   SingleWriteOp,
 } from '../op.ts';
 import { type SessionId, toSessionId } from '../session-id.ts';
 import type { Stat } from '../stat.ts';
-import { toZxid, ZERO_ZXID, type Zxid } from '../zxid.ts';
+import { toZxid, type Zxid } from '../zxid.ts';
+import { toResponse } from './responses.ts';
 import type {
   WireCreateOrSetRequest,
   WireCreateRequest,
-  WireData,
   WireDeleteRequest,
+  WireDeleteSubtreeRequest,
   WireEphemeralsRequest,
-  WireErrorDetail,
   WireGetSubtreeRequest,
   WireGuard,
   WireListChildrenRequest,
   WireListedZnode,
   WireMultiPart,
-  WireMultiPartResult,
   WireMultiReadPart,
-  WireMultiReadPartResult,
   WireMultiReadRequest,
   WireMultiRequest,
   WireReadRequest,
@@ -101,6 +95,7 @@ export const ZNODE_CALLS = {
   SetAcl: (request: WireSetAclRequest): UnaryCall => writeCall(toSetAcl(request), request),
   GetAcl: (request: WireReadRequest): UnaryCall => readCall('getAcl', request),
   CreateOrSet: (request: WireCreateOrSetRequest): UnaryCall => writeCall(toCreateOrSet(request), request),
+  DeleteSubtree: (request: WireDeleteSubtreeRequest): UnaryCall => writeCall(toDeleteSubtree(request), request),
   Multi: (request: WireMultiRequest): UnaryCall => writeCall(toMulti(request), request),
   MultiRead: (request: WireMultiReadRequest): UnaryCall => ({
     op: toMultiRead(request),
@@ -137,10 +132,6 @@ export function toUnaryFailure(failure: Omit<OpFailure, 'kind'>, zxid: Zxid): Un
 
 export function isUnaryFailure(value: WireZnodeResponse | UnaryFailure): value is UnaryFailure {
   return 'status' in value;
-}
-
-export function toWireStat(stat: Stat): WireStat {
-  return { ...stat, ctimeMs: BigInt(stat.ctimeMs), mtimeMs: BigInt(stat.mtimeMs) };
 }
 
 /** Throws RangeError when a zxid in it is negative. */
@@ -180,6 +171,10 @@ function toDelete({ path, expectedVersion }: WireDeleteRequest): SingleWriteOp {
 
 function toSetData({ path, data, expectedVersion }: WireSetDataRequest): SingleWriteOp {
   return { kind: 'setData', path, data, expectedVersion };
+}
+
+function toDeleteSubtree({ path, limit }: WireDeleteSubtreeRequest): Op {
+  return limit === 0 ? { kind: 'deleteSubtree', path } : { kind: 'deleteSubtree', path, limit };
 }
 
 function toSetAcl({ path, acl, expectedVersion }: WireSetAclRequest): Op {
@@ -248,20 +243,6 @@ function listingCall(op: ListingOp, { linearizable }: { readonly linearizable: b
   return { op, linearizable, session: undefined, guards: NO_GUARDS };
 }
 
-function toPage({ kind, entries, top, at, next }: ListingResult, zxid: Zxid): WireZnodeResponse {
-  const znodes = entries.map(({ name, stat, data }) => {
-    const listed = { name, stat: stat === undefined ? null : toWireStat(stat) };
-    return data === undefined ? listed : { ...listed, data };
-  });
-  return {
-    ...(kind === 'listChildren' ? { children: znodes } : { znodes }),
-    stat: top === undefined ? null : toWireStat(top),
-    listingZxid: at,
-    nextPageToken: next ?? NO_TOKEN,
-    zxid,
-  };
-}
-
 /** The page that a response has. Throws RangeError when a zxid in it is negative. */
 export function toListingResult(kind: ListingOp['kind'], response: WireZnodeResponse): ListingResult {
   const { children, znodes, stat, listingZxid = 0n, nextPageToken = NO_TOKEN } = response;
@@ -304,97 +285,4 @@ function toCreate(request: WireCreateRequest): SingleWriteOp | CallFault {
 function toCreateOrSet({ path, data, acl, createParents }: WireCreateOrSetRequest): Op {
   const op = { kind: 'createOrSet', path, data } as const;
   return { ...op, ...(acl.length > 0 && { acl }), ...(createParents && { parents: true }) };
-}
-
-function toPartResult(result: PartResult): WireMultiPartResult {
-  switch (result.kind) {
-    case 'create':
-      return { create: { path: result.path, stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'setData':
-      return { setData: { stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'delete':
-      return { delete: { zxid: ZERO_ZXID } };
-    case 'check':
-      return { check: {} };
-    case 'exists':
-      return { exists: { stat: result.stat === undefined ? null : toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'getData':
-      return { getData: toWireData(result) };
-    default:
-      return unreachable(result);
-  }
-}
-
-function toWireData({ data, stat }: Extract<PartResult, { kind: 'getData' }>): WireData {
-  return { ...(data && { data }), stat: toWireStat(stat), zxid: ZERO_ZXID };
-}
-
-function toReadPartResult(result: ReadPartResult): WireMultiReadPartResult {
-  switch (result.kind) {
-    case 'exists':
-      return { exists: { stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'getData':
-      return { getData: toWireData(result) };
-    case 'getChildren':
-      return { getChildren: { children: result.children, stat: toWireStat(result.stat), zxid: ZERO_ZXID } };
-    case 'error':
-      return { error: toWireError(result) };
-    default:
-      return unreachable(result);
-  }
-}
-
-function toWireError({ code, path, message }: OpFailure): WireErrorDetail {
-  const outcome = isOutcomeKnown(code) ? 'OUTCOME_NOT_APPLIED' : 'OUTCOME_UNKNOWN';
-  const detail = {
-    code: `ERROR_CODE_${code}`,
-    zookeeperCode: ERRORS[code].zookeeper,
-    message,
-    outcome,
-    zxid: ZERO_ZXID,
-  };
-  return path === undefined ? detail : { ...detail, path };
-}
-
-function toResponse(result: OpResult, zxid: Zxid): WireZnodeResponse {
-  switch (result.kind) {
-    case 'create':
-      return { path: result.path, stat: toWireStat(result.stat), zxid };
-    case 'createOrSet':
-      return { created: result.created, stat: toWireStat(result.stat), zxid };
-    case 'exists':
-    case 'setAcl':
-    case 'setData':
-      return { stat: toWireStat(result.stat), zxid };
-    case 'getAcl':
-      return { acl: result.acl, stat: toWireStat(result.stat), zxid };
-    case 'getData': {
-      const stat = toWireStat(result.stat);
-      return result.data === undefined ? { stat, zxid } : { data: result.data, stat, zxid };
-    }
-    case 'getChildren':
-      return { children: result.children, stat: toWireStat(result.stat), zxid };
-    case 'getEphemerals':
-      return { paths: result.paths, zxid };
-    case 'listChildren':
-    case 'getSubtree':
-      return toPage(result, zxid);
-    case 'getAllChildrenNumber':
-      return { total: result.total, zxid };
-    case 'multi':
-      return { results: result.results.map(toPartResult), zxid };
-    case 'multiRead':
-      return { results: result.results.map(toReadPartResult), zxid };
-    case 'sync':
-      return { path: result.path, zxid };
-    case 'delete':
-    case 'closeSession':
-    case 'addWatch':
-    case 'checkWatches':
-    case 'removeWatches':
-    case 'setWatches':
-      return { zxid };
-    default:
-      return unreachable(result);
-  }
 }

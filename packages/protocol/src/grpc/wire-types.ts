@@ -55,6 +55,13 @@ export interface WireCreateRequest {
   readonly createParents: boolean;
 }
 
+export interface WireDeleteSubtreeRequest {
+  readonly path: string;
+  readonly limit: number;
+  readonly session: WireSession | null;
+  readonly guards: readonly WireGuard[];
+}
+
 export interface WireCreateOrSetRequest {
   readonly path: string;
   readonly data?: Uint8Array;
@@ -198,6 +205,8 @@ export interface WireZnodeResponse {
   readonly paths?: readonly string[];
   readonly total?: number;
   readonly created?: boolean;
+  readonly deleted?: number;
+  readonly more?: boolean;
   readonly stat?: WireStat | null;
   readonly results?: readonly (WireMultiPartResult | WireMultiReadPartResult)[];
   readonly acl?: readonly WireAclEntry[];

@@ -2,7 +2,15 @@
  * What clients did and were told, and nothing else: the input of the linearizability checker. The simulator makes it from
  * its observations, tests on real processes from what their clients wrote down.
  */
-import { ERRORS, type ListingOp, type Op, type OpFailure, type Stat, type WatchOp } from '@quorate/protocol';
+import {
+  type DeleteSubtreeOp,
+  ERRORS,
+  type ListingOp,
+  type Op,
+  type OpFailure,
+  type Stat,
+  type WatchOp,
+} from '@quorate/protocol';
 import { fateOfResult, partsText } from '../calls.ts';
 
 /** Parts of a Stat that are compared when they are known. */
@@ -34,7 +42,7 @@ export type SeenResult =
     };
 
 /** What is not looked at: it must not be in a history, for the checker would not see what it does. */
-export type UnmodelledOp = ListingOp | WatchOp;
+export type UnmodelledOp = ListingOp | WatchOp | DeleteSubtreeOp;
 
 /** One call of one client. */
 export interface HistoryCall {
@@ -64,6 +72,7 @@ export interface HistoryCall {
 
 export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
   switch (op.kind) {
+    case 'deleteSubtree':
     case 'listChildren':
     case 'getSubtree':
     case 'addWatch':

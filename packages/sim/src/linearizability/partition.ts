@@ -4,8 +4,8 @@
  * results that need two znodes at one moment (NOT_EMPTY, lists of children). So it is for a multi: each of its znodes sees it at
  * a moment of its own within its interval; that they are one moment is not looked at here.
  */
-import { isReadKind, type OpFailure, quotaNode, type ReadPart, type WriteOp } from '@quorate/protocol';
-import { isWrite } from '../calls.ts';
+import { isReadKind, type OpFailure, quotaNode, type ReadPart } from '@quorate/protocol';
+import { type ClientWrite, isWrite } from '../calls.ts';
 import { creation, effectsOf, parentOf, SEQUENCE_DIGITS, seenParts, sightOfRefusal } from './effects.ts';
 import { fateOfCall, type History, type HistoryCall, type SeenPart, type SeenRead } from './history.ts';
 import type { Timed } from './search.ts';
@@ -251,7 +251,7 @@ function isKeptByEnsemble({ path }: ReadPart): boolean {
   return quotaNode(path)?.kind === 'stats';
 }
 
-type WriteCall = { readonly op: WriteOp };
+type WriteCall = { readonly op: ClientWrite };
 
 function isWriteCall(call: HistoryCall): call is HistoryCall & WriteCall {
   return isWrite(call.op);
