@@ -126,6 +126,7 @@ describe('many children', () => {
       expect(children.releaseOrder()).toBe(false);
       ask();
     }
+    expect(children.inOrder()).toBe(children.inOrder());
     expect([children.releaseOrder(), children.isOrdered]).toEqual([false, true]);
     expect([children.releaseOrder(), children.isOrdered]).toEqual([true, false]);
     expect(children.inOrder()).toEqual(subject.sorted());

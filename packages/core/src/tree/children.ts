@@ -19,6 +19,9 @@ export interface Sibling {
 /** More children than these are many: their order is made in steps. */
 export const FEW_CHILDREN = 1_024;
 
+/** Of so many in order the names are kept too, like those of few; of more they are gathered at every asking. */
+const KEPT_NAMES = 65_536;
+
 /** Stands for the path of a child that is not known, because the order is not made yet. */
 export const UNORDERED = '';
 
@@ -39,7 +42,7 @@ export class Children {
   #pathUnits = 0;
   /** How many of them have children themselves. Kept by the tree: whoever counts a subtree need not look at those that have none. */
   parents = 0;
-  /** The names by code unit, of few children; undefined when nobody has asked since the last change. */
+  /** The names by code unit; undefined when nobody has asked since the last change, or they are too many. */
   #listing: readonly string[] | undefined = undefined;
   #order: Order | undefined = undefined;
 
@@ -117,6 +120,7 @@ export class Children {
       return false;
     }
     this.#order = undefined;
+    if (this.#size > FEW_CHILDREN) this.#listing = undefined;
     return true;
   }
 
@@ -136,11 +140,14 @@ export class Children {
   }
 
   /**
-   * The names by code unit. Of many whose order is not made this sorts all of them. Of few the array is kept for the next caller: never
+   * The names by code unit. Of many whose order is not made this sorts all of them. The array may be kept for the next caller: never
    * write to it. Later changes don't alter it.
    */
   inOrder(): readonly string[] {
-    if (this.#listing !== undefined) return this.#listing;
+    if (this.#listing !== undefined) {
+      if (this.#order !== undefined) this.#order.isUsed = true;
+      return this.#listing;
+    }
     const names: string[] = [];
     if (this.#order !== undefined && this.#order.next === undefined) {
       this.#order.isUsed = true;
@@ -149,7 +156,7 @@ export class Children {
       for (let child = this.#first; child !== undefined; child = child.next) names.push(nameOf(child.path));
       names.sort();
     }
-    if (this.#size <= FEW_CHILDREN) this.#listing = names;
+    if (this.isOrdered && this.#size <= KEPT_NAMES) this.#listing = names;
     return names;
   }
 }
