@@ -7,6 +7,7 @@ export * from './peer/quorum-peer.ts';
 export * from './peer/recovery.ts';
 export * from './peer/session-inspector.ts';
 export * from './peer/status.ts';
+export * from './peer/watch-inspector.ts';
 export * from './tree/txn.ts';
 export { decodeTxn, encodeTxn } from './tree/txn-codec.ts';
 export type { VoteRight } from './zab/config.ts';

@@ -1,5 +1,5 @@
 /** The driver with a core that is a script: turns, the order of actions, and what ends a member. */
-import type { MemberStatus, PeerAction, PeerEvent, SessionInspector } from '@quorate/core';
+import type { MemberStatus, PeerAction, PeerEvent, SessionInspector, WatchInspector } from '@quorate/core';
 import type { Zxid } from '@quorate/protocol';
 import type { MemberStore, StatePage } from '@quorate/storage';
 import { describe, expect, it, vi } from 'vitest';
@@ -12,6 +12,7 @@ class ScriptedCore implements Core {
   readonly seen: string[] = [];
   readonly status = {} as MemberStatus;
   readonly sessions = {} as SessionInspector;
+  readonly watches = {} as WatchInspector;
   readonly script: (event: PeerEvent) => readonly PeerAction[];
 
   constructor(script: (event: PeerEvent) => readonly PeerAction[] = () => []) {

@@ -6,7 +6,7 @@
  * `turnEnded`, and each connection gets one write. A broken invariant ends the member (C167): `onFatal` is called once and nothing happens
  * after it. A failed disk ends the run of a core; another one may be started in its place.
  */
-import type { MemberStatus, Now, PeerAction, PeerEvent, SessionInspector } from '@quorate/core';
+import type { MemberStatus, Now, PeerAction, PeerEvent, SessionInspector, WatchInspector } from '@quorate/core';
 import { type ErrorCode, type Notification, type SessionId, unreachable } from '@quorate/protocol';
 import type { MemberStore, StoreEvents } from '@quorate/storage';
 import { Calls } from './calls.ts';
@@ -21,6 +21,7 @@ export interface Core {
   step(event: PeerEvent, now: Now): readonly PeerAction[];
   readonly status: MemberStatus;
   readonly sessions: SessionInspector;
+  readonly watches: WatchInspector;
 }
 
 /** A stream or socket that a session is attached to. */
@@ -134,6 +135,11 @@ export class Driver {
   /** What there is to know of sessions, now. Undefined before `start`. */
   get sessions(): SessionInspector | undefined {
     return this.#core?.sessions;
+  }
+
+  /** What there is to know of the watches that connections have here, now. Undefined before `start`. */
+  get watches(): WatchInspector | undefined {
+    return this.#core?.watches;
   }
 
   /** Hands an event to the core, in the next turn. */

@@ -227,6 +227,7 @@ export class Member {
       feeds: driver.feeds,
       streamCallsMax: config.serverLimits.streamCallsMax,
       identitiesOf: (peer, credentials) => identitiesOf(peer, credentials, config.superDigest),
+      saslUsers: config.zooKeeper.saslUsers,
       digestIdentities: (text) => digestIdentities(text, config.superDigest),
       refusal: () => this.#refusal(),
       post: (event) => driver.post(event),
@@ -236,6 +237,7 @@ export class Member {
       appliedZxid: () => this.#appliedZxid(),
       status: () => this.status(),
       sessions: () => driver.sessions,
+      watches: () => driver.watches,
     };
   }
 

@@ -28,6 +28,7 @@ import { Routing, type RoutingZab } from './routing.ts';
 import { SessionInspector } from './session-inspector.ts';
 import { type MemberStatus, memberStatus } from './status.ts';
 import { type Distrust, Trust } from './trust.ts';
+import { WatchInspector } from './watch-inspector.ts';
 import { MemberZabHost } from './zab-host.ts';
 
 /** A checkpoint is one write of all that has changed since the last one: it may take this many times as long as the log. */
@@ -140,6 +141,11 @@ export class QuorumPeer {
   /** What there is to know of sessions, now. */
   get sessions(): SessionInspector {
     return new SessionInspector(this.#state, (id) => this.#routing.desk?.standingOf(id));
+  }
+
+  /** What there is to know of the watches that connections have here, now. */
+  get watches(): WatchInspector {
+    return new WatchInspector(this.#entry.watches, this.#entry.attachments);
   }
 
   get status(): MemberStatus {

@@ -84,6 +84,14 @@ export class WatchTable {
     return watchers.modes;
   }
 
+  /** Every path that is watched, and by whom. */
+  *entries(): Iterable<{ readonly path: string; readonly attachments: readonly number[] }> {
+    for (const [path, watchers] of this.#byPath) {
+      const attachments = typeof watchers === 'number' ? [attachmentOf(watchers)] : [...watchers.modes.keys()];
+      yield { path, attachments };
+    }
+  }
+
   /** Calls `found` for each who has that mode at the path. */
   forMode(path: string, mode: number, found: (attachment: number) => void): void {
     const watchers = this.#byPath.get(path);

@@ -88,6 +88,11 @@ export class Watches {
     return this.#owners.size;
   }
 
+  /** Every path whose data or existence is watched, and by which attachments. */
+  watchedData(): Iterable<{ readonly path: string; readonly attachments: readonly number[] }> {
+    return this.#data.entries();
+  }
+
   get #tree(): DataTree {
     return this.#state.tree;
   }

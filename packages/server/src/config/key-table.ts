@@ -171,6 +171,22 @@ export const KEYS = {
     min: 0,
     max: 1_000_000,
   }),
+  fourLetterWords: text({
+    group: 'Operation',
+    help: 'Words of four letters that are answered on the ZooKeeper port, separated by commas; * for all',
+    allowed: 'words of four letters with commas between, or *',
+    accepts: (value) => value === '' || value === '*' || /^[a-z]{4}(,[a-z]{4})*$/.test(value),
+    default: 'srvr,isro',
+  }),
+  saslUsers: text({
+    group: 'Operation',
+    help: 'Who may prove himself by SASL DIGEST-MD5: user:password, separated by commas',
+    allowed: 'user:password with commas between, or nothing for nobody',
+    accepts: (value) => value === '' || /^[^:,]+:[^,]+(,[^:,]+:[^,]+)*$/.test(value),
+    default: '',
+    defaultText: 'nobody',
+    isSecret: true,
+  }),
   streamCallsMax: integer({
     group: 'Limits',
     help: 'Calls of one session stream not yet answered; past it the stream is not read from',

@@ -32,11 +32,20 @@ export interface ServerLimits {
   readonly streamCallsMax: number;
 }
 
+export interface ZooKeeperConfig {
+  /** Words of four letters that are answered; `*` among them stands for all. */
+  readonly words: readonly string[];
+  /** Passwords by user, for SASL. Secrets. */
+  readonly saslUsers: ReadonlyMap<string, string>;
+}
+
 export interface ServerConfig {
   readonly dataDir: string;
   readonly clusterId: string;
   /** `user:hash`; undefined: nobody passes every ACL. A secret. */
   readonly superDigest: string | undefined;
+  /** What is particular to ZooKeeper's clients. */
+  readonly zooKeeper: ZooKeeperConfig;
   readonly sid: Sid;
   /** All members, this one too; empty when standalone. */
   readonly members: readonly MemberAddress[];
@@ -100,6 +109,7 @@ function complete(gathered: Gathered): ServerConfig {
     dataDir: need(values.dataDir, 'dataDir'),
     clusterId: need(values.clusterId, 'clusterId'),
     superDigest: values.superDigest === '' ? undefined : values.superDigest,
+    zooKeeper: { words: listOf(values.fourLetterWords), saslUsers: usersOf(values.saslUsers) },
     sid,
     members,
     bind,
@@ -117,6 +127,14 @@ function complete(gathered: Gathered): ServerConfig {
     stopGraceMs: need(values.stopGraceMs, 'stopGraceMs'),
     logLevel: need(values.logLevel, 'logLevel'),
   };
+}
+
+function listOf(value: string | undefined): readonly string[] {
+  return (value ?? '').split(',').filter((one) => one !== '');
+}
+
+function usersOf(value: string | undefined): ReadonlyMap<string, string> {
+  return new Map(listOf(value).map((one) => [one.slice(0, one.indexOf(':')), one.slice(one.indexOf(':') + 1)]));
 }
 
 function resolveAddresses(

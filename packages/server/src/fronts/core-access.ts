@@ -1,5 +1,5 @@
 /** What a front needs of the member behind it. */
-import type { PeerEvent, SessionInspector } from '@quorate/core';
+import type { PeerEvent, SessionInspector, WatchInspector } from '@quorate/core';
 import {
   type Answer,
   CALL_TIMEOUT_DEFAULT_MS,
@@ -26,6 +26,8 @@ export interface CoreAccess {
   identitiesOf(peer: string, credentials: readonly Credential[]): readonly Identity[];
   /** What digest credentials (user:password, whatever they look like) prove. Throws CredentialError. */
   digestIdentities(userAndPassword: string): readonly Identity[];
+  /** Passwords by user, for SASL. Secrets. */
+  readonly saslUsers: ReadonlyMap<string, string>;
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */
   refusal(): string | undefined;
   post(event: PeerEvent): void;
@@ -39,6 +41,8 @@ export interface CoreAccess {
   status(): ClusterStatus | undefined;
   /** Undefined before the member has a core. */
   sessions(): SessionInspector | undefined;
+  /** Undefined before the member has a core. */
+  watches(): WatchInspector | undefined;
 }
 
 /** Monotonic deadline of a call that has `timeoutMs` left; 0 or less takes the default. */

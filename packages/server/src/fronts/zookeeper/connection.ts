@@ -16,12 +16,14 @@ import type { FourLetterWords } from './four-letter-words.ts';
 import { FrameError, FrameReader } from './frame-reader.ts';
 import { ReplyLine } from './reply-line.ts';
 import { Requests } from './requests.ts';
+import type { ConnectionInfo, Counted, Traffic } from './traffic.ts';
 
 export interface ConnectionOptions {
   readonly core: CoreAccess;
   /** Longest frame of a client, bytes (jute.maxbuffer). */
   readonly frameBytesMax: number;
   readonly words: FourLetterWords;
+  readonly traffic: Traffic;
 }
 
 /** A connection that has not asked for a session by then is closed, ms. */
@@ -39,10 +41,15 @@ const LINGER_MS = 5_000;
 /** Requests that are taken in one go; others of the loop come in between. */
 const REQUESTS_AT_ONCE = 1_000;
 
-export class Connection implements Attachment {
+export class Connection implements Attachment, Counted {
   readonly #core: CoreAccess;
   readonly #socket: Socket;
   readonly #words: FourLetterWords;
+  readonly #traffic: Traffic;
+  readonly #peer: string;
+  readonly #sinceMs = Date.now();
+  #received = 0;
+  #sent = 0;
   readonly #frames: FrameReader;
   readonly #replies: ReplyLine;
   readonly #requests: Requests;
@@ -55,26 +62,41 @@ export class Connection implements Attachment {
   /** The client knows of read-only service, and wants to hear of it. */
   #asksReadOnly = false;
 
-  constructor(socket: Socket, { core, frameBytesMax, words }: ConnectionOptions) {
+  constructor(socket: Socket, { core, frameBytesMax, words, traffic }: ConnectionOptions) {
     this.#core = core;
     this.#socket = socket;
     this.#words = words;
+    this.#traffic = traffic;
     this.#frames = new FrameReader(frameBytesMax);
     this.#replies = new ReplyLine(
       () => core.answered(this),
       () => core.appliedZxid(),
+      (ms) => this.#replied(ms),
     );
     this.#number = core.attach(this);
-    const peer = `${socket.remoteAddress}:${socket.remotePort}`;
-    this.#requests = new Requests(core, this.#number, this.#replies, peer);
+    this.#peer = `${socket.remoteAddress}:${socket.remotePort}`;
+    this.#requests = new Requests(core, this.#number, this.#replies, this.#peer);
   }
 
   start(): void {
     const socket = this.#socket;
+    this.#traffic.opened(this);
+    socket.once('close', () => this.#traffic.closed(this));
     socket.on('data', (chunk: Buffer) => this.#data(chunk));
     socket.once('end', () => this.#gone());
     socket.once('close', () => this.#gone());
     this.#helloTimer = setTimeout(() => this.#end(), HELLO_MS).unref();
+  }
+
+  info(): ConnectionInfo {
+    const { session, timeoutMs } = this.#requests;
+    const counts = { queued: this.#replies.size, received: this.#received, sent: this.#sent };
+    return { peer: this.#peer, ...counts, session, timeoutMs, sinceMs: this.#sinceMs };
+  }
+
+  resetCounts(): void {
+    this.#received = 0;
+    this.#sent = 0;
   }
 
   /** End of a turn in which something was answered. */
@@ -210,9 +232,16 @@ export class Connection implements Attachment {
   }
 
   #request(frame: Buffer): void {
+    this.#received++;
+    this.#traffic.received++;
     this.#core.post({ kind: 'heard', attachment: this.#number });
     const reader = new ByteReader(frame);
     this.#requests.take(readRequestHeader(reader), reader);
+  }
+
+  #replied(ms: number): void {
+    this.#sent++;
+    this.#traffic.answered(ms);
   }
 
   #write(): void {
@@ -234,8 +263,7 @@ export class Connection implements Attachment {
   };
 
   #fault(reason: string): void {
-    const address = `${this.#socket.remoteAddress}:${this.#socket.remotePort}`;
-    this.#core.log.warnRarely('connectionFault', address, { address, reason });
+    this.#core.log.warnRarely('connectionFault', this.#peer, { address: this.#peer, reason });
     this.#end();
   }
 

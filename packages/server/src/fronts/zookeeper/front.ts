@@ -6,6 +6,8 @@ import { SocketAcceptor } from '../../socket-acceptor.ts';
 import type { CoreAccess } from '../core-access.ts';
 import { Connection } from './connection.ts';
 import { FourLetterWords } from './four-letter-words.ts';
+import { Traffic } from './traffic.ts';
+import { wordAnswers } from './word-answers.ts';
 
 export class ZooKeeperFront {
   readonly #acceptor: SocketAcceptor;
@@ -16,9 +18,12 @@ export class ZooKeeperFront {
 
   /** Listens. Rejects with one clear line when it cannot. */
   static async open(config: ServerConfig, log: Log, core: CoreAccess): Promise<ZooKeeperFront> {
-    const words = new FourLetterWords(['srvr'], {});
-    const options = { core, frameBytesMax: REQUEST_BYTES_MAX, words };
-    const acceptor = await SocketAcceptor.open(
+    const traffic = new Traffic();
+    const port = (): number => acceptor.port;
+    const answers = wordAnswers({ config, core, traffic, port, startedMs: performance.now() });
+    const words = new FourLetterWords(config.zooKeeper.words, answers, () => core.status()?.serving === true);
+    const options = { core, frameBytesMax: REQUEST_BYTES_MAX, words, traffic };
+    const acceptor: SocketAcceptor = await SocketAcceptor.open(
       {
         name: 'zookeeper',
         host: config.bind,

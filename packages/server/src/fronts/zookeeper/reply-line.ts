@@ -39,6 +39,8 @@ interface Slot extends Caller {
   readonly body: ReplyBody;
   answered: Answer | undefined;
   own: OwnReply | undefined;
+  /** Monotonic ms. */
+  readonly sinceMs: number;
 }
 
 const LENGTH_BYTES = 4;
@@ -49,6 +51,7 @@ const NOTHING: Answer['result'] = { kind: 'delete' };
 export class ReplyLine {
   readonly #onReply: () => void;
   readonly #appliedZxid: () => Zxid;
+  readonly #replied: (ms: number) => void;
   /** In order from `#head` on; what is before it is done. */
   #slots: (Slot | undefined)[] = [];
   #head = 0;
@@ -56,9 +59,10 @@ export class ReplyLine {
   /** The zxids of replies never fall on a connection. */
   #lastZxid = ZERO_ZXID;
 
-  /** `onReply` is called when the reply to the oldest request is there. */
-  constructor(onReply: () => void, appliedZxid: () => Zxid) {
+  /** `onReply` is called when the reply to the oldest request is there; `replied` as each is written, with its age in ms. */
+  constructor(onReply: () => void, appliedZxid: () => Zxid, replied: (ms: number) => void) {
     this.#onReply = onReply;
+    this.#replied = replied;
     this.#appliedZxid = appliedZxid;
   }
 
@@ -74,6 +78,7 @@ export class ReplyLine {
       body,
       answered: undefined,
       own: undefined,
+      sinceMs: performance.now(),
       answer: (answer) => {
         slot.answered = answer;
         if (this.#slots[this.#head] === slot) this.#onReply();
@@ -85,7 +90,8 @@ export class ReplyLine {
 
   /** A request that is answered without the core, in its place. */
   addOwn(xid: number, own: OwnReply): void {
-    this.#push({ xid, body: own.body, answered: undefined, own, answer: () => undefined });
+    const sinceMs = performance.now();
+    this.#push({ xid, body: own.body, answered: undefined, own, sinceMs, answer: () => undefined });
     if (this.size === 1) this.#onReply();
   }
 
@@ -126,6 +132,7 @@ export class ReplyLine {
     writer.u32At(start, writer.length - start - LENGTH_BYTES);
     this.#slots[this.#head++] = undefined;
     this.#compact();
+    this.#replied(performance.now() - slot.sinceMs);
     return true;
   }
 
@@ -180,5 +187,6 @@ const LOSSES: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 function isLoss({ code, goElsewhere }: OpFailure): boolean {
-  return goElsewhere === true || LOSSES.has(code);
+  // What has no number of its own would be taken for a success.
+  return goElsewhere === true || LOSSES.has(code) || wireErrorOf(code) === 0;
 }

@@ -27,6 +27,7 @@ import {
 } from '@quorate/protocol/jute';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
 import { CredentialError } from '../identities.ts';
+import { DigestMd5 } from './digest-md5.ts';
 import { NO_BODY, type ReplyBody, type ReplyLine } from './reply-line.ts';
 
 /** A zxid where there is none, in the reply to a request that is not known. */
@@ -40,12 +41,22 @@ export class Requests {
   #timeoutMs = 0;
   #identities: readonly Identity[];
   #isOver = false;
+  #sasl: DigestMd5 | undefined;
 
   constructor(core: CoreAccess, attachment: number, replies: ReplyLine, peer: string) {
     this.#core = core;
     this.#attachment = attachment;
     this.#replies = replies;
     this.#identities = core.identitiesOf(peer, []);
+  }
+
+  get session(): SessionId {
+    return this.#session;
+  }
+
+  /** Of the session, ms. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
   }
 
   /** No further request is taken: when the last reply has left, the connection is closed. */
@@ -81,6 +92,8 @@ export class Requests {
       }
       case 'auth':
         return this.#auth(xid, request.scheme, request.proof);
+      case 'sasl':
+        return this.#takeSasl(xid, request.token);
       case 'refused':
         return this.#own(xid, request.error);
       case 'reconfig':
@@ -127,6 +140,25 @@ export class Requests {
     if (isRefused) this.#isOver = true;
     else this.#identified([...this.#identities, ...shown]);
     this.#replies.addOwn(xid, { zxid: 0n, error: isRefused ? WIRE_ERROR.authFailed : WIRE_ERROR.ok, body: NO_BODY });
+  }
+
+  /** Without users nobody can be proved, and clients that try are told so by an answer without a token. */
+  #takeSasl(xid: number, token: Uint8Array): void {
+    const { saslUsers } = this.#core;
+    if (saslUsers.size === 0) return this.#saslReply(xid, WIRE_ERROR.ok, undefined);
+    this.#sasl ??= new DigestMd5(saslUsers);
+    const step = this.#sasl.take(token);
+    if (step.kind === 'failed' || this.#identities.length === IDENTITIES_MAX) {
+      this.#isOver = true;
+      return this.#saslReply(xid, WIRE_ERROR.authFailed, undefined);
+    }
+    const proved = step.kind === 'proved' ? { scheme: 'sasl', id: step.user } : undefined;
+    if (proved !== undefined && !this.#has(proved)) this.#identified([...this.#identities, proved]);
+    this.#saslReply(xid, WIRE_ERROR.ok, step.token);
+  }
+
+  #saslReply(xid: number, error: number, token: Uint8Array | undefined): void {
+    this.#replies.addOwn(xid, { zxid: 0n, error, body: { write: (writer) => writer.bytes(token) } });
   }
 
   /** What it watches goes by it from now on too. */
