@@ -8,4 +8,4 @@ export ZOOKEEPER_VERSION=3.8.0 REPOSITORY_ROOT=${here%/test/compat/kazoo}
 if [ "${KAZOO_AGAINST:-quorate}" = zookeeper ]; then export ZOOKEEPER_CLASSPATH='/usr/share/java/*:/etc/zookeeper/conf'; fi
 cd "$(mktemp -d /tmp/quorate-kazoo.XXXXXX)"
 cp "$here/conftest.py" .
-exec /usr/bin/python3 -m pytest -p conftest -p no:cacheprovider --rootdir="$suite" "$suite" "$@"
+exec /usr/bin/python3 -m pytest -p conftest -p no:cacheprovider --rootdir="$suite" "${@:-$suite}"

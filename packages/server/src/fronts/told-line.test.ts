@@ -47,6 +47,7 @@ function lineStage() {
   const line = new ReplyLine(
     () => undefined,
     () => toZxid(9n),
+    () => undefined,
   );
   return { line, add: (xid: number) => line.add(xid, NO_BODY), left: () => wireOf(line) };
 }
