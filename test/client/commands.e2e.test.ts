@@ -103,6 +103,19 @@ describe('C149: a data command as a process', () => {
   });
 });
 
+describe('znodes with what is above and below them', () => {
+  it('are made with -p, set or made with --create, and deleted with -r', async () => {
+    expect(await good('create', '/deep/a/b', 'x', '-p')).toBe('/deep/a/b\n');
+    expect(await json('set', '/deep/c', 'y', '--create')).toMatchObject({ path: '/deep/c', stat: { version: 0 } });
+    expect(await json('set', '/deep/c', 'z', '--create')).toMatchObject({ stat: { version: 1 } });
+    expect(await run(['delete', '/deep'])).toMatchObject({ code: 4 });
+    expect(await run(['delete', '/deep', '-r', '--version', '0'])).toMatchObject({ code: 2 });
+    expect(await json('delete', '/deep', '-r')).toEqual({ path: '/deep', deleted: 4 });
+    expect(await run(['delete', '/deep', '-r'])).toMatchObject({ code: 3 });
+    expect(await good('delete', '/deep', '-r', '--if-exists')).toBe('0\n');
+  });
+});
+
 describe('C013: JSON', () => {
   it('shows session ids and zxids as exact hex strings', async () => {
     await using client = await connect(servers, { timeoutMs: 60_000 });

@@ -7,6 +7,7 @@ import { decodeTxn, encodeTxn } from '../tree/txn-codec.ts';
 import { PreparedTree } from './leader.fixture.ts';
 import { writeAnswer } from './reads.ts';
 import { opFault, partFault } from './validate.ts';
+import { requestCost } from './write-request.ts';
 
 const S = 11n as SessionId;
 const PARENTS = { parents: true } as const;
@@ -130,6 +131,22 @@ describe('a create with its ancestors', () => {
     prepared.order(create('/a'.repeat(500), '', PARENTS));
     prepared.apply();
     expect(prepared.tree.znodeCount).toBe(504);
+  });
+});
+
+describe('what a write counts for in bounds', () => {
+  it('is no less than its txn takes, also when it makes ancestors', () => {
+    const acl = [{ perms: 1, scheme: 'x509', id: 'n'.repeat(300) }];
+    for (const path of ['/a', '/é/è/ê/ë', '/a'.repeat(400), `/${'n'.repeat(3_000)}/b/c`]) {
+      for (const op of [create(path, 'x', PARENTS), create(path, 'x', { ...PARENTS, acl }), put(path, 'x', PARENTS)]) {
+        const txn = new PreparedTree().prepare(op);
+        expect(txn.body.kind).not.toBe('error');
+        const request = { incarnation: 1, seq: 1, session: NO_SESSION, attached: false, op };
+        expect(requestCost(request)).toBeGreaterThanOrEqual(encodeTxn(txn).length);
+      }
+    }
+    const plain = { incarnation: 1, seq: 1, session: NO_SESSION, attached: false, op: create('/a/b/c', 'x') };
+    expect(requestCost(plain)).toBeLessThan(120);
   });
 });
 

@@ -71,6 +71,8 @@ const MODES = { ephemeral: EPHEMERAL, container: CONTAINER, ttl: TTL } as const;
 /** All flags that an operation may have; the others say what comes with it. */
 export const OP_FLAGS = EPHEMERAL | SEQUENTIAL | HAS_VERSION | CONTAINER | TTL;
 const PART_BYTES = 16;
+/** Of a step of a thousand znodes, with paths of usual length. */
+const SUBTREE_COST = 64 * 1024;
 const TIMEOUT_MAX = 0x7fff_ffff;
 const UPPER = 0x1_0000_0000;
 
@@ -97,6 +99,30 @@ export function opCost(op: OrderedOp | MultiPart): number {
     default:
       return unreachable(op);
   }
+}
+
+/** Bytes that its txn may take beside what it takes itself: of an operation that comes to more than it says. */
+export function addedCost(op: OrderedOp): number {
+  switch (op.kind) {
+    case 'create':
+    case 'createOrSet':
+      return op.parents === true ? ancestorsCost(op.path, op.acl) : 0;
+    case 'deleteSubtree':
+      return SUBTREE_COST;
+    default:
+      return 0;
+  }
+}
+
+/** What the creates of all ancestors of `path` may take in a txn, bytes. */
+export function ancestorsCost(path: string, acl: Acl = []): number {
+  const aclBytes = aclCost(acl);
+  let bytes = 0;
+  // A code unit takes at most three bytes.
+  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
+    bytes += PART_BYTES + 3 * (end + aclBytes);
+  }
+  return bytes;
 }
 
 export function kindNumberOf(op: OrderedOp | MultiPart): number {

@@ -25,6 +25,7 @@ import {
   utf8Length,
 } from '@quorate/protocol';
 import { isTtl } from '../tree/lifetime.ts';
+import { ancestorsCost } from './ordered-op.ts';
 import { type Refusal, refusal } from './refusal.ts';
 
 /** Znodes that the tree starts with; they cannot be deleted. */
@@ -120,18 +121,9 @@ function afterRefusal(path: string, after: string): Refusal | undefined {
 }
 
 /** What the creates of all ancestors may take in one txn. */
-function parentsRefusal({
-  path,
-  acl = [],
-  parents,
-}: Pick<CreateOrSetOp, 'path' | 'acl' | 'parents'>): Refusal | undefined {
+function parentsRefusal({ path, acl, parents }: Pick<CreateOrSetOp, 'path' | 'acl' | 'parents'>): Refusal | undefined {
   if (parents !== true) return undefined;
-  const aclBytes = acl.reduce((sum, { scheme, id }) => sum + PART_BYTES + scheme.length + id.length, 0);
-  let bytes = 0;
-  // A code unit takes at most three bytes.
-  for (let end = path.indexOf('/', 1); end !== -1; end = path.indexOf('/', end + 1)) {
-    bytes += PART_BYTES + 3 * (end + aclBytes);
-  }
+  const bytes = ancestorsCost(path, acl);
   if (bytes <= REQUEST_BYTES_MAX) return undefined;
   const message = `its ancestors could take ${bytes} bytes, at most ${REQUEST_BYTES_MAX} are legal`;
   return bad(path, `Cannot create ${shown(path)} with them: ${message}`);

@@ -166,7 +166,7 @@ describe('a write request', () => {
         ...plain,
         op: { kind: 'setData', path: long, data: new Uint8Array(size), expectedVersion: 0 },
       });
-    const bad = [changed(0, 9), changed(1, 0x80), opening(0, 16), opening(2 ** 31, 16), opening(1, 15)];
+    const bad = [changed(0, 99), changed(0, 6), changed(1, 0x80), opening(0, 16), opening(2 ** 31, 16), opening(1, 15)];
     bad.push(writing(`/${'a'.repeat(65_535)}`, 0), writing('/a', 1_048_576));
     for (const one of bad) expect(() => decodeWriteRequest(one)).toThrow(DecodeError);
   });

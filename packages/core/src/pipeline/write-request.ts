@@ -21,6 +21,7 @@ import {
   toZxid,
 } from '@quorate/protocol';
 import {
+  addedCost,
   flagsOf,
   kindNumberOf,
   OP_FLAGS,
@@ -60,15 +61,19 @@ const ENVELOPE_FLAGS = ATTACHED | NUMBERED | GUARDED;
 const HEADER_BYTES = 22;
 const GUARD_BYTES = 16;
 
-/** Bytes that `request` counts for in bounds; close to its encoded length, but cheap. */
-export function requestCost({ op, guards }: WriteRequest): number {
+/** Bytes that `request` counts for in bounds: close to the longer of its own length and its txn's, but cheap. */
+export function requestCost(request: WriteRequest): number {
+  return encodedCost(request) + addedCost(request.op);
+}
+
+function encodedCost({ op, guards }: WriteRequest): number {
   const guarding = guards?.reduce((sum, { path }) => sum + GUARD_BYTES + path.length, 0) ?? 0;
   return HEADER_BYTES + 64 + guarding + opCost(op);
 }
 
 export function encodeWriteRequest(request: WriteRequest): Uint8Array {
   const { op, guards } = request;
-  const writer = new ByteWriter(requestCost(request));
+  const writer = new ByteWriter(encodedCost(request));
   const numbering = request.numbered === undefined ? 0 : NUMBERED;
   const envelope = (request.attached ? ATTACHED : 0) | numbering | (guards === undefined ? 0 : GUARDED);
   writer.u8(kindNumberOf(op)).u8(flagsOf(op) | envelope);
