@@ -1,6 +1,8 @@
 /**
  * What a member of one's own costs in memory: a znode, an idle session, a watch; and how long it takes to start with a large tree.
- * RSS of a real process, everything included, against the same process without them. Not a test: a person compares.
+ * Znodes: RSS of a real process, everything included, against the same process without them. Sessions and watches are too small to be
+ * told from what happens to be left of garbage: of them what is alive, in the heap of JavaScript and outside of it. Not a test: a
+ * person compares.
  * Usage, after a build: node test/bench/memory.mjs [--znodes 1000000] [--sessions 20000] [--watches 10000]
  */
 import { spawn } from 'node:child_process';
@@ -33,8 +35,17 @@ const dir = mkdtempSync(join(tmpdir(), 'quorate-memory-'));
 const PER_CLIENT = 1_000;
 const SESSION_MS = 300_000;
 
-/** Has the member collect its garbage each second: for what is too small to be seen beside it. */
-const COLLECT = ['--expose-gc', '--import', 'data:text/javascript,setInterval(() => gc(), 1000).unref()'];
+/** Has the member collect its garbage each second, and say in a file what is alive then: for what is too small for RSS. */
+const aliveFile = join(dir, 'alive');
+const TELL = `import { renameSync, writeFileSync } from "node:fs";
+const tell = () => {
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  writeFileSync(${JSON.stringify(`${aliveFile}.new`)}, String(heapUsed + external));
+  renameSync(${JSON.stringify(`${aliveFile}.new`)}, ${JSON.stringify(aliveFile)});
+};
+setInterval(tell, 1000).unref();`;
+const COLLECT = ['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(TELL)}`];
 
 /** Starts a member on a folder; says how long it took until it served. */
 async function start(directory, port, options = []) {
@@ -51,19 +62,24 @@ async function start(directory, port, options = []) {
   }
 }
 
-/** RSS when it no longer falls: what was garbage is collected while nothing goes on. Bytes. */
-async function settled({ child }) {
+const rssOf = ({ child }) => 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]);
+
+/** Of the member that says so. */
+const alive = () => Number(readFileSync(aliveFile, 'utf8'));
+
+/** RSS, or what else is asked for, when it no longer falls by `step`: what was garbage is collected while nothing goes on. Bytes. */
+async function settled(member, bytesOf = rssOf, step = 1e6) {
   let least = Number.POSITIVE_INFINITY;
   for (let same = 0; same < 5; ) {
     await delay(1_000);
-    const rss = 1024 * Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))[1]);
-    same = rss < least - 1e6 ? 0 : same + 1;
-    least = Math.min(least, rss);
+    const bytes = bytesOf(member);
+    same = bytes < least - step ? 0 : same + 1;
+    least = Math.min(least, bytes);
   }
   return least;
 }
 
-const mb = (bytes) => `${(bytes / 1e6).toFixed(0)} MB`;
+const mb = (bytes) => `${(bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0)} MB`;
 const each = (what, more, less, count) =>
   console.log(`${what}: ${mb(less)} -> ${mb(more)}, ${((more - less) / count).toFixed(0)} bytes each of ${count}`);
 
@@ -93,14 +109,14 @@ try {
   const address = `127.0.0.1:${small.port}`;
   const clients = [];
   for (let i = 0; i * PER_CLIENT < watches; i++) clients.push(await connect(address, { sessionTimeoutMs: SESSION_MS }));
-  const before = await settled(small);
+  const before = await settled(small, alive, 1e4);
   const held = [];
   for (let i = 0; i < watches; i++) {
     const watch = clients[Math.floor(i / PER_CLIENT)].watch(pathOf(i, 1000), { initial: false });
     held.push(watch);
     if (held.length % PER_CLIENT === 0) await Promise.all(held.slice(-PER_CLIENT).map(({ ready }) => ready));
   }
-  each('watches', await settled(small), before, watches);
+  each('watches', await settled(small, alive, 1e4), before, watches);
   for (const client of clients) await client.close();
 
   await openSessions(address, sessions, small);
@@ -122,10 +138,10 @@ async function openSessions(address, count, member) {
     });
   // What the calls themselves leave in the heap is there before.
   await Promise.all(Array.from({ length: 500 }, open));
-  const before = await settled(member);
+  const before = await settled(member, alive, 1e4);
   const lane = async () => {
     for (let i = 0; i < count / 50; i++) await open();
   };
   await Promise.all(Array.from({ length: 50 }, lane));
-  each('idle sessions', await settled(member), before, count);
+  each('idle sessions', await settled(member, alive, 1e4), before, count);
 }
