@@ -90,8 +90,9 @@ export class Children {
     this.#listing = undefined;
   }
 
-  /** True when they can be asked for in order without a pause. */
+  /** True when they can be asked for in order without a pause. Whoever is told so has some time to do it. */
   get isOrdered(): boolean {
+    if (this.#order !== undefined) this.#order.isUsed = true;
     return this.#size <= FEW_CHILDREN || (this.#order !== undefined && this.#order.next === undefined);
   }
 
@@ -104,7 +105,6 @@ export class Children {
       isUsed: true,
     };
     const order = this.#order;
-    order.isUsed = true;
     let count = 0;
     for (; order.next !== undefined && count < most; count++) {
       order.sorted.add(order.next);
@@ -130,8 +130,7 @@ export class Children {
    */
   after(prefix: string, name: string): string | undefined {
     if (this.#size > FEW_CHILDREN) {
-      if (this.#order === undefined || !this.isOrdered) return UNORDERED;
-      this.#order.isUsed = true;
+      if (!this.isOrdered || this.#order === undefined) return UNORDERED;
       return this.#order.sorted.after(prefix + name)?.path;
     }
     const names = this.inOrder();
@@ -144,19 +143,16 @@ export class Children {
    * write to it. Later changes don't alter it.
    */
   inOrder(): readonly string[] {
-    if (this.#listing !== undefined) {
-      if (this.#order !== undefined) this.#order.isUsed = true;
-      return this.#listing;
-    }
+    const isReady = this.isOrdered;
+    if (this.#listing !== undefined) return this.#listing;
     const names: string[] = [];
     if (this.#order !== undefined && this.#order.next === undefined) {
-      this.#order.isUsed = true;
       this.#order.sorted.forEach(({ path }) => names.push(nameOf(path)));
     } else {
       for (let child = this.#first; child !== undefined; child = child.next) names.push(nameOf(child.path));
       names.sort();
     }
-    if (this.isOrdered && this.#size <= KEPT_NAMES) this.#listing = names;
+    if (isReady && this.#size <= KEPT_NAMES) this.#listing = names;
     return names;
   }
 }
