@@ -74,6 +74,9 @@ const RARE = [
   'compounds',
   'notified',
   'watchesSetAgain',
+  'pages',
+  'pagesGoneOn',
+  'gaps',
   'guardFailed',
   'noAuth',
   'quotaExceeded',
@@ -175,6 +178,10 @@ export class CoverageCounter implements Checker {
       if (answer?.result.kind === 'multi') counts.multis += 1;
       if (answer?.result.kind === 'multiRead') counts.multiReads += 1;
       if (answer?.result.kind === 'setWatches') counts.watchesSetAgain += 1;
+      if (answer?.result.kind === 'listChildren' || answer?.result.kind === 'getSubtree') {
+        counts[answer.result.top === undefined ? 'pagesGoneOn' : 'pages'] += 1;
+      }
+      if (code === 'GAP') counts.gaps += 1;
       if (answer?.result.kind === 'error' && answer.result.part !== undefined) counts.multisRefused += 1;
     }
     const containers = new Set<string>();

@@ -16,6 +16,7 @@ const FOUND: readonly (readonly [seed: number, commit: string, what: string])[] 
     'power lost behind a cut of the log, and the end of what was left lost with it: nothing told of it',
   ],
   [4004242, '8369041', 'a word that was stuck on a link came to a leader of a later epoch: no sign of life'],
+  [33, 'fc165c2', 'what was missed was not told on setWatches where nothing was left to be watched'],
   [3057710, 'e797b54', 'a leader that stood still granted what its member had since claimed of the next: no wrong'],
 ];
 

@@ -54,9 +54,10 @@ export interface ClientKnobs {
   readonly pipeline: number;
   /** Znodes that all clients fight over. */
   readonly contended: number;
-  /** How often a call is a multi (half as often a multiRead), makes ancestors or sets or creates, concerns znodes that go by themselves, access control lists, quotas: a plain setData is 18. */
+  /** How often a call is a multi (half as often a multiRead), makes ancestors or sets or creates, lists in pages, concerns znodes that go by themselves, access control lists, quotas: a plain setData is 18. */
   readonly multis: number;
   readonly compounds: number;
+  readonly listings: number;
   readonly timed: number;
   readonly acls: number;
   readonly quotas: number;
@@ -130,6 +131,8 @@ function drawLimits(random: Random): Limits {
     epochTxnsMax: random.chance(0.15) ? random.skewed(60, 500) : DEFAULT_LIMITS.epochTxnsMax,
     checkpointBytes: random.skewed(2_000, 1_000_000),
     checkpointTxns: random.skewed(10, 2_000),
+    listingsMax: random.chance(0.2) ? random.between(1, 3) : DEFAULT_LIMITS.listingsMax,
+    listingBytesMax: random.chance(0.2) ? random.skewed(100, 5_000) : DEFAULT_LIMITS.listingBytesMax,
   };
 }
 
@@ -153,6 +156,7 @@ function drawClients(random: Random): ClientKnobs {
     quotas: random.chance(0.3) ? random.between(4, 30) : 0,
     guards: random.chance(0.4) ? 0.1 : 0,
     watches: random.chance(0.5) ? 0.5 : 0,
+    listings: random.chance(0.4) ? random.between(4, 20) : 0,
     compounds: random.chance(0.4) ? random.between(4, 30) : 0,
   };
 }

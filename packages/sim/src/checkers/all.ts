@@ -6,6 +6,7 @@ import type { Checker } from './checker.ts';
 import { EpochAfterHistoryChecker } from './epoch-after-history.ts';
 import { EqualDigestChecker } from './equal-digest.ts';
 import { LinearizableChecker } from './linearizable.ts';
+import { ListingsChecker } from './listings.ts';
 import { LivenessChecker } from './liveness.ts';
 import { NoFailureChecker } from './no-failure.ts';
 import { OnceChecker } from './once.ts';
@@ -44,6 +45,7 @@ export function allCheckers(): readonly Checker[] {
     new RealTimeChecker(),
     new AcknowledgedWritesChecker(),
     new AnswersFitHistoryChecker(),
+    new ListingsChecker(),
     new LinearizableChecker(),
     new ReapedChecker(),
     new SessionExpiryChecker(),

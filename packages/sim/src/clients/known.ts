@@ -1,5 +1,5 @@
 /** What one simulated client knows of the tree from its answers: versions, births, and znodes of its own. It may all be old. */
-import type { Guard, Op, OpResult, PartResult, Zxid } from '@quorate/protocol';
+import type { Guard, ListingOp, Op, OpResult, PartResult, Zxid } from '@quorate/protocol';
 import { isWrite, partsOf } from '../calls.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
@@ -13,6 +13,9 @@ export class Known {
   /** Znodes that this client has created in the queue, or seen there. */
   readonly #own: string[] = [];
 
+  /** Listings that go on, as they are asked for again. */
+  readonly #listings: ListingOp[] = [];
+
   constructor(random: Random) {
     this.#random = random;
   }
@@ -22,6 +25,10 @@ export class Known {
     if (reply.kind !== 'answer') return;
     const { result } = reply.answer;
     if (result.kind === 'error') return;
+    if (result.kind === 'listChildren' || result.kind === 'getSubtree') {
+      if (result.next !== undefined && 'token' in op) this.#listings.push({ ...op, token: result.next });
+      return;
+    }
     if (result.kind === 'multi') {
       const paths = isWrite(op) ? partsOf(op).map(({ path }) => path) : [];
       result.results.forEach((part, index) => this.#see(paths[index] ?? '', part));
@@ -48,6 +55,11 @@ export class Known {
 
   get oldestOwn(): string | undefined {
     return this.#own[0];
+  }
+
+  /** The oldest listing that goes on; it is then this call's. */
+  takeListing(): ListingOp | undefined {
+    return this.#listings.shift();
   }
 
   #see(asked: string, result: OpResult | PartResult): void {

@@ -7,6 +7,7 @@ import {
   type AclEntry,
   formatLimits,
   type Identity,
+  type ListingOp,
   limitsPath,
   type MultiPart,
   NO_QUOTA_LIMITS,
@@ -85,6 +86,16 @@ export function drawMultiRead(hand: Hand): Op {
     (path): ReadPart => ({ kind: random.pick(['getData', 'getData', 'exists', 'getChildren']), path }),
   );
   return { kind: 'multiRead', parts };
+}
+
+/** The next page of a listing that goes on, or a first one. */
+export function drawListing({ random, contendedPath }: Hand, goesOn: ListingOp | undefined): Op {
+  if (goesOn !== undefined) return { ...goesOn, limit: random.between(0, 4), isEnd: random.chance(0.05) };
+  const path = random.pick(['/w', '/w', QUEUE, random.pick(SECURED), contendedPath()]);
+  const wish = { withStat: random.chance(0.5), withData: random.chance(0.3), limit: random.between(0, 4) };
+  const base = { path, ...wish, token: undefined, isEnd: false };
+  if (random.chance(0.5)) return { kind: 'listChildren', ...base, after: random.pick(['', '', 'a', 'q']) };
+  return { kind: 'getSubtree', ...base, depth: random.chance(0.4) ? undefined : random.between(0, 2) };
 }
 
 /** A read, or a check that something is absent, somewhere among the parts. */

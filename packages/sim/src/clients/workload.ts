@@ -14,6 +14,7 @@ import {
   drawBounded,
   drawCompound,
   drawIdentities,
+  drawListing,
   drawMulti,
   drawMultiRead,
   drawSecured,
@@ -43,7 +44,7 @@ const PLAIN = {
   bad: 1,
 } as const;
 
-type Kind = keyof typeof PLAIN | 'multi' | 'multiRead' | 'compound' | 'timed' | 'secured' | 'bounded';
+type Kind = keyof typeof PLAIN | 'multi' | 'multiRead' | 'compound' | 'listing' | 'timed' | 'secured' | 'bounded';
 
 /** One client's mind: what it knows of versions and names, and what it will do next. */
 export class Workload {
@@ -81,13 +82,14 @@ export class Workload {
     this.#hasSession = options.hasSession;
     this.#valueBytesMax = options.knobs.valueBytesMax;
     this.#linearizableChance = options.hasSession ? 0.25 : 0.6;
-    const { multis, compounds, guards, watches, timed, acls, quotas } = options.knobs;
+    const { multis, compounds, guards, watches, listings, timed, acls, quotas } = options.knobs;
     this.#known = new Known(random);
     this.#weights = {
       ...PLAIN,
       multi: multis,
       multiRead: multis / 2,
       compound: compounds,
+      listing: listings,
       timed,
       secured: acls,
       bounded: quotas,
@@ -186,6 +188,8 @@ export class Workload {
         return drawMultiRead(this.#hand);
       case 'compound':
         return drawCompound(this.#hand);
+      case 'listing':
+        return drawListing(this.#hand, random.chance(0.8) ? this.#known.takeListing() : undefined);
       case 'timed':
         return drawTimed(this.#hand);
       case 'secured':

@@ -21,6 +21,7 @@ import {
   containerAstray,
   guardIgnored,
   multiHalved,
+  pageShort,
   partUnguarded,
   readUnguarded,
   ttlAstray,
@@ -129,6 +130,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ttlAstray,
   notificationLost,
   notificationLate,
+  pageShort,
 ];
 
 /** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */

@@ -94,3 +94,17 @@ export const ttlAstray: PlantedFault = {
   breaks: 'a znode with a TTL goes by itself when its data is older than that',
   plant: () => astray('/w/l'),
 };
+
+/** A page leaves its first entry out, now and then. */
+export const pageShort: PlantedFault = {
+  name: 'page-short',
+  breaks: 'the pages of a listing show every znode once',
+  plant: () => ({
+    action: (action, site) => {
+      if (action.kind !== 'answer' || !site.random.chance(0.2)) return [action];
+      const { result } = action.answer;
+      if (result.kind !== 'listChildren' && result.kind !== 'getSubtree') return [action];
+      return [{ ...action, answer: { ...action.answer, result: { ...result, entries: result.entries.slice(1) } } }];
+    },
+  }),
+};
