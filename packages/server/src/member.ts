@@ -227,6 +227,7 @@ export class Member {
       feeds: driver.feeds,
       streamCallsMax: config.serverLimits.streamCallsMax,
       identitiesOf: (peer, credentials) => identitiesOf(peer, credentials, config.superDigest),
+      timing: config.timing,
       saslUsers: config.zooKeeper.saslUsers,
       digestIdentities: (text) => digestIdentities(text, config.superDigest),
       refusal: () => this.#refusal(),

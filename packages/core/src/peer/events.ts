@@ -32,6 +32,8 @@ export interface Call {
   readonly identities?: readonly Identity[] | undefined;
   /** For reads: bytes of the longest list of names that the front can hand on. Undefined: any. */
   readonly listBytesMax?: number | undefined;
+  /** For reads of clients that want them however long there has been no leader. */
+  readonly isStaleAllowed?: boolean | undefined;
   /** For reads: confirm with the leader first. */
   readonly linearizable: boolean;
   /** Monotonic time at which it is answered as failed. */
@@ -94,6 +96,8 @@ export type PeerEvent =
   | { readonly kind: 'heard'; readonly attachment: number }
   /** The stream or socket is gone; its session lives on until it expires. */
   | { readonly kind: 'detached'; readonly attachment: number }
+  /** A client without a session, which reads only, is served by this attachment: its watches belong to it. */
+  | { readonly kind: 'attachReader'; readonly attachment: number }
   /** The client of this attachment has shown more for itself; its calls say so from now on, and its watches go by it. */
   | { readonly kind: 'identified'; readonly attachment: number; readonly identities: readonly Identity[] }
   | { readonly kind: 'call'; readonly call: Call }

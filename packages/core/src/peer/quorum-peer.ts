@@ -203,6 +203,9 @@ export class QuorumPeer {
         return this.#entry.attachments.heard(event.attachment);
       case 'detached':
         return this.#entry.detached(event.attachment);
+      case 'attachReader':
+        this.#entry.attachments.connecting(event.attachment);
+        return;
       case 'identified':
         return this.#entry.watches.identified(event.attachment, event.identities);
       case 'call':
@@ -352,7 +355,7 @@ export class QuorumPeer {
     return {
       now: () => this.#now,
       upstream: () => this.#routing.upstream,
-      readFault: () => this.#routing.readFault(this.#now.monotonicMs),
+      readFault: (isStaleAllowed) => this.#routing.readFault(this.#now.monotonicMs, isStaleAllowed),
       answer: (callId, answer) => this.#answer(callId, answer),
       closeAttachment: (attachment, code, reason, isIdle) =>
         outbox.push({ kind: 'closeAttachment', attachment, code, reason, isIdle }),

@@ -70,10 +70,11 @@ export class Routing {
     if (this.#links.get(sid) === link) this.#links.delete(sid);
   }
 
-  /** Why reads are not answered at `nowMs`. Without a leader they are for `staleReadMaxMs`, from what was applied. */
-  readFault(nowMs: number): Refusal | undefined {
+  /** Why reads are not answered at `nowMs`. Without a leader they are for `staleReadMaxMs`, from what was applied, or as long as is wanted. */
+  readFault(nowMs: number, isStaleAllowed = false): Refusal | undefined {
     if (this.#hasLeft) return NOT_TRUSTED;
     if (this.#standing.kind !== 'looking') return undefined;
+    if (isStaleAllowed) return undefined;
     if (!this.#hasServed) return NEVER_SERVED;
     return nowMs - this.#lookingSinceMs > this.#config.timing.staleReadMaxMs ? TOO_STALE : undefined;
   }

@@ -78,6 +78,7 @@ export class Calls {
     const known = state.tree.sessions.get(session);
     if (attachment !== 0) {
       if (attachments.get(attachment)?.session === session) return { kind: 'known' };
+      if (session === NO_SESSION && attachments.isConnected(attachment)) return { kind: 'none' };
       if (known === undefined) return expired('Cannot take the call: its session has ended');
       const reason = refusal('SESSION_MOVED', 'Cannot take the call: its session is not attached by this connection');
       return { kind: 'refused', reason };
@@ -179,7 +180,7 @@ export class Calls {
 
   #read(call: Call, op: LocalOp, isKnown: boolean): Answer {
     const { state, host } = this.#entry;
-    const fault = host.readFault();
+    const fault = host.readFault(call.isStaleAllowed);
     if (fault !== undefined) return refused(fault, this.#applied);
     if (isKnown && state.tree.sessions.get(call.session) === undefined) {
       return refused(refusal('SESSION_EXPIRED', 'Cannot read: the session has ended'), this.#applied);

@@ -31,8 +31,8 @@ export interface EntryHost {
   readonly now: () => Now;
   /** Undefined while there is no leader. */
   readonly upstream: () => Upstream | undefined;
-  /** Why reads are not answered now, or undefined when they are. */
-  readonly readFault: () => Refusal | undefined;
+  /** Why reads are not answered now, or undefined when they are. `isStaleAllowed`: also when there has been no leader for long. */
+  readonly readFault: (isStaleAllowed?: boolean) => Refusal | undefined;
   answer(callId: number, answer: Answer): void;
   /** `isIdle`: nothing that came by it is under way. */
   closeAttachment(attachment: number, code: ErrorCode, reason: string, isIdle: boolean): void;

@@ -56,5 +56,6 @@ export const WIRE_ERROR = {
   unimplemented: -6,
   badArguments: -8,
   authFailed: -115,
+  notReadOnly: -119,
   reconfigDisabled: -123,
 } as const;

@@ -1,5 +1,5 @@
 /** What a front needs of the member behind it. */
-import type { PeerEvent, SessionInspector, WatchInspector } from '@quorate/core';
+import type { PeerEvent, SessionInspector, Timing, WatchInspector } from '@quorate/core';
 import {
   type Answer,
   CALL_TIMEOUT_DEFAULT_MS,
@@ -26,6 +26,8 @@ export interface CoreAccess {
   identitiesOf(peer: string, credentials: readonly Credential[]): readonly Identity[];
   /** What digest credentials (user:password, whatever they look like) prove. Throws CredentialError. */
   digestIdentities(userAndPassword: string): readonly Identity[];
+  /** Bounds of what sessions are granted. */
+  readonly timing: Pick<Timing, 'sessionTimeoutMinMs' | 'sessionTimeoutMaxMs'>;
   /** Passwords by user, for SASL. Secrets. */
   readonly saslUsers: ReadonlyMap<string, string>;
   /** Why calls cannot be taken at all (starting, stopping), or undefined. */

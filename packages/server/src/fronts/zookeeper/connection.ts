@@ -5,15 +5,31 @@
  * Policies when full: with too many requests unanswered, or while the client does not read, the socket is not read from. What is not a
  * frame, or a request that nobody may send, ends this connection only; the session lives on. Source: reference §1.
  */
+import { randomBytes } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { ByteReader, ByteWriter, DecodeError, type ErrorCode, NO_SESSION, type Notification } from '@quorate/protocol';
-import { connectResponseFrame, readConnectRequest, readRequestHeader, sessionRefusal } from '@quorate/protocol/jute';
+import {
+  ByteReader,
+  ByteWriter,
+  DecodeError,
+  type ErrorCode,
+  NO_SESSION,
+  type Notification,
+  toSessionId,
+} from '@quorate/protocol';
+import {
+  type ConnectRequest,
+  connectResponseFrame,
+  readConnectRequest,
+  readRequestHeader,
+  sessionRefusal,
+} from '@quorate/protocol/jute';
 import type { SessionReady } from '../../calls.ts';
 import type { Attachment } from '../../driver.ts';
 import { type CoreAccess, deadlineAfter } from '../core-access.ts';
 import { newToken } from '../session-token.ts';
 import type { FourLetterWords } from './four-letter-words.ts';
 import { FrameError, FrameReader } from './frame-reader.ts';
+import type { QuorumView } from './quorum-view.ts';
 import { ReplyLine } from './reply-line.ts';
 import { Requests } from './requests.ts';
 import type { ConnectionInfo, Counted, Traffic } from './traffic.ts';
@@ -24,6 +40,7 @@ export interface ConnectionOptions {
   readonly frameBytesMax: number;
   readonly words: FourLetterWords;
   readonly traffic: Traffic;
+  readonly quorum: QuorumView;
 }
 
 /** A connection that has not asked for a session by then is closed, ms. */
@@ -46,6 +63,7 @@ export class Connection implements Attachment, Counted {
   readonly #socket: Socket;
   readonly #words: FourLetterWords;
   readonly #traffic: Traffic;
+  readonly #quorum: QuorumView;
   readonly #peer: string;
   readonly #sinceMs = Date.now();
   #received = 0;
@@ -61,12 +79,16 @@ export class Connection implements Attachment, Counted {
   #isTakingSoon = false;
   /** The client knows of read-only service, and wants to hear of it. */
   #asksReadOnly = false;
+  #allowsReadOnly = false;
+  #isReadOnly = false;
+  #heardMs = performance.now();
 
-  constructor(socket: Socket, { core, frameBytesMax, words, traffic }: ConnectionOptions) {
+  constructor(socket: Socket, { core, frameBytesMax, words, traffic, quorum }: ConnectionOptions) {
     this.#core = core;
     this.#socket = socket;
     this.#words = words;
     this.#traffic = traffic;
+    this.#quorum = quorum;
     this.#frames = new FrameReader(frameBytesMax);
     this.#replies = new ReplyLine(
       () => core.answered(this),
@@ -191,8 +213,10 @@ export class Connection implements Attachment, Counted {
     const request = readConnectRequest(new ByteReader(frame));
     const { lastZxidSeen, session, password, timeoutMs } = request;
     this.#asksReadOnly = request.readOnly !== undefined;
+    this.#allowsReadOnly = request.readOnly === true;
     // To a client that has seen more than this member, or that comes too early, nothing is said: it goes to another member.
     if (this.#core.refusal() !== undefined || lastZxidSeen > this.#core.appliedZxid()) return this.#end();
+    if (this.#quorum.isReadOnly) return this.#openReadOnly(request);
     this.#phase = 'opening';
     const callId = this.#core.calls.add({
       answer: ({ result }) => {
@@ -215,6 +239,33 @@ export class Connection implements Attachment, Counted {
     }
   }
 
+  /** Without a quorum sessions can be neither made nor resumed: what the client named stays as it is until there is one. */
+  #openReadOnly({ session, password, timeoutMs }: ConnectRequest): void {
+    if (!this.#allowsReadOnly) return this.#end();
+    this.#phase = 'open';
+    this.#isReadOnly = true;
+    this.#core.post({ kind: 'attachReader', attachment: this.#number });
+    const { sessionTimeoutMinMs: min, sessionTimeoutMaxMs: max } = this.#core.timing;
+    const granted = Math.min(Math.max(timeoutMs, min), max);
+    this.#requests.openedReadOnly(granted);
+    const isNew = session === NO_SESSION;
+    const own = {
+      session: isNew ? toSessionId(randomBytes(8).readBigUInt64BE() | 1n) : session,
+      password: isNew ? newToken() : password,
+    };
+    this.#socket.write(connectResponseFrame({ timeoutMs: granted, ...own, readOnly: true }));
+    this.#takeSoon();
+  }
+
+  /** Called several times a second: a client that allows read-only service is let go when that begins, and when it is over. */
+  look(): void {
+    if (this.#phase === 'first' || this.#phase === 'closed') return;
+    const { hasLeader, isReadOnly } = this.#quorum;
+    const isSilent = this.#isReadOnly && performance.now() - this.#heardMs > this.#requests.timeoutMs;
+    const isStranded = isReadOnly && this.#allowsReadOnly && !this.#isReadOnly;
+    if (isStranded || isSilent || (this.#isReadOnly && hasLeader)) this.#end();
+  }
+
   /** That the session has ended, or is not his, the client is told: it begins a new one. With any other reason it goes elsewhere. */
   #refused(code: ErrorCode): void {
     if (this.#phase !== 'opening') return;
@@ -233,6 +284,9 @@ export class Connection implements Attachment, Counted {
 
   #request(frame: Buffer): void {
     this.#received++;
+    this.#heardMs = performance.now();
+    // What is read from now on is news that its watches were not told of here.
+    if (this.#isReadOnly && this.#quorum.hasLeader) return this.#end();
     this.#traffic.received++;
     this.#core.post({ kind: 'heard', attachment: this.#number });
     const reader = new ByteReader(frame);

@@ -7,6 +7,8 @@ import {
   DecodeError,
   IDENTITIES_MAX,
   type Identity,
+  isReadKind,
+  isWatchKind,
   NO_SESSION,
   type Op,
   type SessionId,
@@ -41,6 +43,7 @@ export class Requests {
   #timeoutMs = 0;
   #identities: readonly Identity[];
   #isOver = false;
+  #isReadOnly = false;
   #sasl: DigestMd5 | undefined;
 
   constructor(core: CoreAccess, attachment: number, replies: ReplyLine, peer: string) {
@@ -48,6 +51,12 @@ export class Requests {
     this.#attachment = attachment;
     this.#replies = replies;
     this.#identities = core.identitiesOf(peer, []);
+  }
+
+  /** No session stands behind the connection: it is served reads, however old they may be. */
+  openedReadOnly(timeoutMs: number): void {
+    this.#isReadOnly = true;
+    this.#timeoutMs = timeoutMs;
   }
 
   get session(): SessionId {
@@ -106,6 +115,9 @@ export class Requests {
 
   #op(xid: number, op: Op, forms: readonly ReplyForm[]): void {
     if (op.kind === 'closeSession') this.#isOver = true;
+    if (this.#isReadOnly && !isReadKind(op.kind) && !isWatchKind(op.kind)) {
+      return this.#own(xid, op.kind === 'closeSession' ? WIRE_ERROR.ok : WIRE_ERROR.notReadOnly);
+    }
     if (op.kind === 'multi') return this.#call(xid, op, bodyOfMulti(op.parts.length, forms));
     if (op.kind === 'setWatches') return this.#call(xid, op, SET_WATCHES);
     return this.#call(xid, op, forms[0] === 'withStat' ? WITH_STAT : PLAIN);
@@ -123,6 +135,7 @@ export class Requests {
         op,
         identities: this.#identities,
         linearizable: false,
+        isStaleAllowed: this.#isReadOnly,
         // This wire has no deadlines: past the session's timeout the client has given the connection up.
         deadlineMs: deadlineAfter(this.#timeoutMs),
       },

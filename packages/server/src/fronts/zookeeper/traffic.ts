@@ -19,6 +19,8 @@ export interface ConnectionInfo {
 export interface Counted {
   info(): ConnectionInfo;
   resetCounts(): void;
+  /** Called several times a second. */
+  look(): void;
 }
 
 export class Traffic {
@@ -60,6 +62,10 @@ export class Traffic {
 
   connections(): readonly ConnectionInfo[] {
     return [...this.#connections].map((one) => one.info());
+  }
+
+  look(): void {
+    for (const one of this.#connections) one.look();
   }
 
   resetConnections(): void {

@@ -7,6 +7,7 @@ import type { ClusterStatus } from '@quorate/protocol/grpc';
 import type { ServerConfig } from '../../config/index.ts';
 import { VERSION } from '../../version.ts';
 import type { CoreAccess } from '../core-access.ts';
+import type { QuorumView } from './quorum-view.ts';
 import type { ConnectionInfo, Traffic } from './traffic.ts';
 
 /** Clients look at the first three numbers, to know what they may ask for: what ZooKeeper 3.9.5 can do. */
@@ -25,16 +26,17 @@ export interface WordSources {
   readonly config: ServerConfig;
   readonly core: CoreAccess;
   readonly traffic: Traffic;
+  readonly quorum: QuorumView;
   readonly port: () => number;
   readonly startedMs: number;
 }
 
 /** The answer of each word. Called while serving, save for those that are always answered. */
 export function wordAnswers(sources: WordSources): Readonly<Record<string, () => string>> {
-  const { traffic, core } = sources;
+  const { traffic, quorum } = sources;
   return {
     ruok: () => 'imok',
-    isro: () => (core.status()?.serving === true ? 'rw' : 'null'),
+    isro: () => (quorum.hasLeader ? 'rw' : quorum.isReadOnly ? 'ro' : 'null'),
     srvr: () => serverText(sources, ''),
     stat: () => serverText(sources, `Clients:\n${traffic.connections().map(briefLine).join('')}\n`),
     cons: () => `${traffic.connections().map(fullLine).join('')}\n`,
@@ -72,7 +74,7 @@ function versionLine(): string {
 }
 
 /** `clients`: what `stat` has more than `srvr`. */
-function serverText({ core, traffic }: WordSources, clients: string): string {
+function serverText({ core, traffic, quorum }: WordSources, clients: string): string {
   const status = need(core);
   const { min, average, max } = traffic.latencyMs;
   const lines = [
@@ -86,7 +88,8 @@ function serverText({ core, traffic }: WordSources, clients: string): string {
     // The root is counted twice there, and so here.
     `Node count: ${status.znodes + 1}`,
   ];
-  return `Zookeeper version: ${versionLine()}\n${clients}${lines.join('\n')}\n`;
+  const readOnly = quorum.isReadOnly ? 'READ-ONLY mode; serving only read-only clients\n' : '';
+  return `Zookeeper version: ${versionLine()}\n${readOnly}${clients}${lines.join('\n')}\n`;
 }
 
 function briefLine({ peer, queued, received, sent }: ConnectionInfo): string {
