@@ -186,7 +186,7 @@ export interface Client extends AsyncDisposable {
   walk(path: string, options?: WalkOptions): Listing;
   /** Paths of this session's own ephemerals, sorted. */
   ephemerals(options?: EphemeralsOptions): Promise<string[]>;
-  /** How many znodes there are below that one, at any depth. It takes the member time with their number. NO_NODE. */
+  /** How many znodes there are below that one, at any depth. NO_NODE. */
   countDescendants(path: string, options?: ReadOptions): Promise<number>;
   /**
    * Watches the znode, which need not exist: its state, then every change, once and in order, over reconnections and other members;

@@ -23,7 +23,7 @@ export interface ZnodeFacts {
 export interface TreeView {
   znode(path: string): ZnodeFacts | undefined;
   readonly quotas: QuotaLayer;
-  /** What the subtree holds; takes time with its size. */
+  /** What the subtree holds. */
   usageOf(path: string): QuotaUsage;
 }
 

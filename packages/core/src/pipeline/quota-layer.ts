@@ -25,7 +25,7 @@ export interface QuotaView {
 /** What the changes are made to. */
 export interface QuotaGround {
   znode(path: string): { readonly dataLength: number } | undefined;
-  /** What the subtree holds; takes time with its size. */
+  /** What the subtree holds. */
   usageOf(path: string): QuotaUsage;
   readonly quotas: QuotaView;
 }
@@ -138,7 +138,7 @@ export class QuotaLayer implements QuotaView {
     return crossed;
   }
 
-  /** What the subtree will hold. Goes through all of it and all that is changed: only when a quota is new. */
+  /** What the subtree will hold. Goes through all that is changed: only when a quota is new. */
   usageOf(of: string): QuotaUsage {
     let { count, bytes } = this.#ground.usageOf(of);
     for (const [path, facts] of this.#znodes()) {

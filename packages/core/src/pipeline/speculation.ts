@@ -32,7 +32,7 @@ export interface SpeculationBase {
   znode(path: string): ZnodeFacts | undefined;
   readonly sessions: { get(id: SessionId): SessionFacts | undefined };
   readonly quotas: QuotaView;
-  /** What the subtree holds; takes time with its size. */
+  /** What the subtree holds. */
   usageOf(path: string): QuotaUsage;
   /** Paths of all that is below, children before their parents; costs what is taken of it. */
   pathsBelow(path: string): Iterable<string>;

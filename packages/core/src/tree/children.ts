@@ -40,8 +40,9 @@ export class Children {
   #size = 0;
   /** Sum of the lengths of their paths, code units. */
   #pathUnits = 0;
-  /** How many of them have children themselves. Kept by the tree: whoever counts a subtree need not look at those that have none. */
-  parents = 0;
+  /** How many znodes there are below, at any depth, and the sum of the lengths of their data. Kept by the tree. */
+  below = 0;
+  bytesBelow = 0;
   /** The names by code unit; undefined when nobody has asked since the last change, or they are too many. */
   #listing: readonly string[] | undefined = undefined;
   #order: Order | undefined = undefined;

@@ -136,11 +136,9 @@ function expectSame(tree: DataTree, model: Model): void {
   expect(tree.znodeCount).toBe(paths.length);
   for (const path of paths) {
     const below = paths.filter((other) => other !== path && other.startsWith(path === '/' ? '/' : `${path}/`));
-    expect([path, tree.descendantCount(path), tree.usageOf(path).count]).toEqual([
-      path,
-      below.length,
-      below.length + 1,
-    ]);
+    const bytes = [path, ...below].reduce((sum, one) => sum + (model.data(one)?.length ?? 0), 0);
+    expect([path, tree.descendantCount(path)]).toEqual([path, below.length]);
+    expect([path, tree.usageOf(path)]).toEqual([path, { count: below.length + 1, bytes }]);
   }
   expect(tree.dataBytes).toBe(paths.reduce((sum, path) => sum + (model.data(path)?.length ?? 0), 0));
   const ids = tree.sessions.ids();

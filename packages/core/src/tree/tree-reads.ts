@@ -50,13 +50,12 @@ export abstract class TreeReads {
     return this.#state.get(path);
   }
 
-  /** How many znodes there are below that one, at any depth; 0 when it is not there. It goes through all of them, except for `/`. */
+  /** How many znodes there are below that one, at any depth; 0 when it is not there. */
   descendantCount(path: string): number {
-    if (path === '/') return this.#state.znodeCount - 1;
-    return this.#state.get(path)?.descendantCount() ?? 0;
+    return this.#state.get(path)?.descendantCount ?? 0;
   }
 
-  /** Number of znodes and bytes of data from that one down; takes time with them. */
+  /** Number of znodes and bytes of data from that one down. */
   usageOf(path: string): QuotaUsage {
     return this.#state.get(path)?.subtreeUsage() ?? { count: 0, bytes: 0 };
   }

@@ -132,7 +132,8 @@ export class TreeState {
   /** Adds a znode under its parent. The session of an ephemeral must be there. `counted` is what the create does to the parent. */
   attach(znode: StoredZnode, parent: StoredZnode, counted: ParentChange): void {
     this.#digest.remove(parent);
-    this.#adopt(znode, parent);
+    parent.addChild(znode);
+    this.#changeBelow(parent, 1, znode.dataLength);
     parent.creates = counted.creates;
     parent.pzxid = counted.pzxid;
     this.#digest.add(parent);
@@ -149,19 +150,21 @@ export class TreeState {
         this.#digest.remove(parent);
         this.#uncounted.push(parent);
       }
-      this.#adopt(znode, parent);
+      parent.addChild(znode);
+      parent.addBelow(1, znode.dataLength);
     }
     this.#enter(znode);
   }
 
   endLoad(): void {
-    for (const znode of this.#uncounted) this.#digest.add(znode);
+    // A parent comes before those below it that have children: so backwards each is complete when its own parent takes it in.
+    for (const znode of this.#uncounted.reverse()) {
+      this.#digest.add(znode);
+      if (znode.path === '/') continue;
+      const { count, bytes } = znode.subtreeUsage();
+      this.get(parentOf(znode.path))?.addBelow(count - 1, bytes - znode.dataLength);
+    }
     this.#uncounted = [];
-  }
-
-  #adopt(znode: StoredZnode, parent: StoredZnode): void {
-    parent.addChild(znode);
-    if (parent.childCount === 1) this.#parentChanged(parent.path, 1);
   }
 
   #enter(znode: StoredZnode): void {
@@ -182,8 +185,8 @@ export class TreeState {
     const { path } = znode;
     if (znode.owner !== NO_SESSION) this.#unbind(znode);
     this.#digest.remove(parent);
+    this.#changeBelow(parent, -1, -znode.dataLength);
     parent.removeChild(znode);
-    if (parent.childCount === 0) this.#parentChanged(parent.path, -1);
     parent.pzxid = pzxid;
     this.#digest.add(parent);
     this.#znodes.delete(path);
@@ -193,9 +196,13 @@ export class TreeState {
     this.rows.giveBack(znode);
   }
 
-  /** The znode has its first child, or has lost its last. */
-  #parentChanged(path: string, by: number): void {
-    if (path !== '/') this.get(parentOf(path))?.parentsChanged(by);
+  /** Below that znode, and so below all above it, there is more or less. */
+  #changeBelow(from: StoredZnode, count: number, bytes: number): void {
+    for (let at: StoredZnode | undefined = from; at !== undefined; at = this.#parentOf(at)) at.addBelow(count, bytes);
+  }
+
+  #parentOf({ path }: StoredZnode): StoredZnode | undefined {
+    return path === '/' ? undefined : this.get(parentOf(path));
   }
 
   #bind(znode: StoredZnode): void {
@@ -234,7 +241,10 @@ export class TreeState {
     znode.version = change.version;
     znode.mzxid = change.mzxid;
     znode.mtimeMs = change.mtimeMs;
-    this.#dataBytes += znode.dataLength - before;
+    const more = znode.dataLength - before;
+    this.#dataBytes += more;
+    const parent = more === 0 ? undefined : this.#parentOf(znode);
+    if (parent !== undefined) this.#changeBelow(parent, 0, more);
     this.#digest.hashContent(znode);
     this.#digest.add(znode);
   }

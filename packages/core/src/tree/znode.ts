@@ -286,30 +286,25 @@ export class StoredZnode implements Znode, Sibling, RowOwner {
     return this.children === undefined || this.children.releaseOrder();
   }
 
-  /** Number of znodes below, at any depth. Takes time with it. */
-  descendantCount(): number {
-    let count = this.childCount;
-    forEachParentBelow(this, (znode) => {
-      count += znode.childCount;
-    });
-    return count;
+  /** Number of znodes below, at any depth. */
+  get descendantCount(): number {
+    return this.children?.below ?? 0;
   }
 
-  /** One child more, or with -1 one less, has children itself. */
-  parentsChanged(by: number): void {
-    const { children } = this;
-    if (children !== undefined) children.parents += by;
-  }
-
-  /** What the subtree holds, this znode included. Takes time with it. */
+  /** What the subtree holds, this znode included. */
   subtreeUsage(): { readonly count: number; readonly bytes: number } {
-    let count = 1;
-    let bytes = this.dataLength;
-    this.forEachBelow((znode) => {
-      count++;
-      bytes += znode.dataLength;
-    });
-    return { count, bytes };
+    const { children } = this;
+    const own = { count: 1, bytes: this.dataLength };
+    if (children === undefined) return own;
+    return { count: own.count + children.below, bytes: own.bytes + children.bytesBelow };
+  }
+
+  /** There are `count` znodes and `bytes` of data more below. It has children. */
+  addBelow(count: number, bytes: number): void {
+    const { children } = this;
+    if (children === undefined) return;
+    children.below += count;
+    children.bytesBelow += bytes;
   }
 
   /** Paths of all znodes below, at any depth, children before their parents. As many as are asked for; nothing may change meanwhile. */
@@ -360,19 +355,4 @@ export class StoredZnode implements Znode, Sibling, RowOwner {
 function ownRare(znode: StoredZnode): Rare {
   znode.rare ??= { acl: undefined, owner: NO_SESSION, children: undefined };
   return znode.rare;
-}
-
-/** All znodes below that have children. Lists in which there is none are not gone through. */
-function forEachParentBelow(top: StoredZnode, visit: (znode: StoredZnode) => void): void {
-  const waiting: StoredZnode[] = [top];
-  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
-    let left = parent.children?.parents ?? 0;
-    for (let child = parent.children?.first; child !== undefined && left > 0; child = child.next) {
-      const znode = child as StoredZnode;
-      if (znode.children === undefined) continue;
-      left--;
-      visit(znode);
-      waiting.push(znode);
-    }
-  }
 }
