@@ -32,6 +32,7 @@ describe('rows', () => {
           }
           const gone = step < 0 ? owners.splice(Math.floor(owners.length / 3), -step) : [];
           for (const { row } of gone) rows.giveBack(row);
+          if (step % 3 === 0) for (const { row } of owners) rows.thin(row);
           expect(owners.every(({ row, value }) => isFilledWith(value, row))).toBe(true);
           expect(gone.every(({ row }) => isFilledWith(0, row))).toBe(true);
           expect(rows.used).toBe(owners.length);
@@ -53,6 +54,25 @@ describe('rows', () => {
     for (const one of owners) rows.giveBack(one);
     expect([rows.used, rows.size]).toEqual([0, 0]);
     fill(owner(rows), 1);
+  });
+
+  it('are moved together when few are left here and there, and keep what stands in them', () => {
+    const rows = new Rows();
+    const owners = Array.from({ length: 60_000 }, () => owner(rows));
+    const left = owners.filter((row, i) => {
+      if (i % 97 === 0) fill(row, i + 1);
+      else rows.giveBack(row);
+      return i % 97 === 0;
+    });
+    expect(rows.size).toBeGreaterThan(50_000);
+    for (const row of left) rows.thin(row);
+    expect(rows.size).toBeLessThan(4 * left.length + 2_048);
+    expect(rows.used).toBe(left.length);
+    expect(left.every((row, i) => isFilledWith(i * 97 + 1, row))).toBe(true);
+    const { size } = rows;
+    const places = left.map(({ at }) => at);
+    for (const row of left) rows.thin(row);
+    expect([rows.size, left.map(({ at }) => at)]).toEqual([size, places]);
   });
 
   it('give back what was put into them, signed and unsigned, up to 64 bits', () => {

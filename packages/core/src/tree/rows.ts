@@ -2,8 +2,8 @@
  * The numbers of znodes: a row of 32-bit words each, many rows in one array. As fields of an object each would take twice the room,
  * and a collection of garbage would look at every one of them. What stands where in a row, and who has which row.
  *
- * A row that was given back is given out again. Arrays all of whose rows were given back are let go, so that a tree that was
- * large once need not be so for good.
+ * A row that was given back is given out again. Arrays all of whose rows were given back are let go, and rows are moved together when
+ * few are left in many, so that a tree that was large once is not so for good.
  */
 import { highOf, joined, joinedNumber, lowOf, upperOf } from './packed.ts';
 
@@ -25,6 +25,9 @@ const ROW_WORDS = 17;
 /** Rows of the first array, and most of one. Each has as many as there were before. */
 const ROWS_MIN = 32;
 const ROWS_MAX = 2_048;
+
+/** Room is sparse when it is for that many times what there is, or more. */
+const SPARSE = 4;
 
 /** Reads as zeros: of one that has no row, as a znode that was taken out. */
 export const NO_ROW: Int32Array = new Int32Array(ROW_WORDS);
@@ -101,6 +104,22 @@ export class Rows {
     else this.#drop(block);
   }
 
+  /**
+   * When most of the room is free, moves the row of one whose array is nearly empty into another. Said of all that have one, once each, it
+   * leaves room for four times as many at most.
+   */
+  thin(owner: RowOwner): void {
+    if (this.#size <= ROWS_MAX || this.#used * SPARSE > this.#size) return;
+    const from = this.#blocks.get(owner.words);
+    const to = this.#current ?? this.#next();
+    if (from === undefined || from === to || from.used * SPARSE > rowsOf(from)) return;
+    const { words, at } = owner;
+    const row = words.slice(at, at + ROW_WORDS);
+    this.giveBack(owner);
+    this.take(owner);
+    owner.words.set(row, owner.at);
+  }
+
   #next(): Block {
     const [open] = this.#open;
     this.#current = open ?? this.#make();
@@ -119,9 +138,13 @@ export class Rows {
   #drop(block: Block): void {
     this.#blocks.delete(block.words);
     this.#open.delete(block);
-    this.#size -= block.words.length / ROW_WORDS;
+    this.#size -= rowsOf(block);
     if (this.#current === block) this.#current = undefined;
   }
+}
+
+function rowsOf({ words }: Block): number {
+  return words.length / ROW_WORDS;
 }
 
 function hasRoom({ words, free, fresh }: Block): boolean {

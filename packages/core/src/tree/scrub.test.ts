@@ -1,13 +1,27 @@
-import { toSessionId } from '@quorate/protocol';
+import { NO_SESSION, toSessionId, ZERO_ZXID } from '@quorate/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { DataTree } from './data-tree.ts';
 import { CTIME } from './rows.ts';
-import { SCRUB_STEP_ITEMS } from './scrub.ts';
+import { SCRUB_STEP_ITEMS, Scrub } from './scrub.ts';
 import { StateDisk, TreeScript } from './tree-script.fixture.ts';
-import type { StoredZnode } from './znode.ts';
+import { TreeState } from './tree-state.ts';
+import { StoredZnode, type ZnodeFields } from './znode.ts';
 
 const SESSION = toSessionId(0x0100_0000_0000_0001n);
+
+const FIELDS: ZnodeFields = {
+  data: undefined,
+  czxid: ZERO_ZXID,
+  mzxid: ZERO_ZXID,
+  pzxid: ZERO_ZXID,
+  ctimeMs: 0,
+  mtimeMs: 0,
+  version: 0,
+  creates: 0,
+  aversion: 0,
+  owner: NO_SESSION,
+};
 
 /** A whole pass: what was found, and the number of steps. */
 function pass(tree: DataTree): { damaged: string | undefined; steps: number } {
@@ -57,6 +71,30 @@ describe('scrub', () => {
     const large = new TreeScript();
     for (let i = 0; i < 10; i++) large.create(`/n${i}`, new Uint8Array(64 * 1024));
     expect(pass(large.tree).steps).toBe(6);
+  });
+
+  it('gives the room back that a tree which was large once does not need any more, and alters nothing', () => {
+    const state = TreeState.initial();
+    const root = state.get('/') as StoredZnode;
+    const scrub = new Scrub(state);
+    for (let i = 1; i <= 20_000; i++) {
+      const znode = StoredZnode.of(`/n${i}`, { ...FIELDS, creates: i }, state.rows);
+      state.attach(znode, root, { creates: i, pzxid: ZERO_ZXID });
+    }
+    for (let i = 1; i <= 20_000; i++) {
+      if (i % 50 !== 0) state.detach(state.get(`/n${i}`) as StoredZnode, root, ZERO_ZXID);
+    }
+    const { digest } = state;
+    expect(state.rows.size).toBeGreaterThan(15_000);
+    while (!scrub.step().done);
+    expect(state.rows.size).toBeLessThan(4_000);
+    for (let i = 50; i <= 20_000; i += 50) expect(state.get(`/n${i}`)?.creates).toBe(i);
+    for (;;) {
+      const { damaged, done } = scrub.step();
+      expect(damaged).toBeUndefined();
+      if (done) break;
+    }
+    expect(state.digest).toBe(digest);
   });
 
   it('a change by a txn makes altered memory right again, or the digest wrong, and no false alarm', () => {

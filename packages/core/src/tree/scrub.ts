@@ -2,7 +2,8 @@
  * Looks through the tree in the background for memory that was altered by anything but a txn: a flipped bit, a stray
  * write. The digest cannot show that, for it only follows changes; so each znode and session is hashed again and held against
  * the hash that it had when it was last changed. A step is bounded, and a pass goes on over changes of the tree: what is
- * changed meanwhile is hashed anew by the change. It knows no time: the caller says when a step is due.
+ * changed meanwhile is hashed anew by the change. As it comes by every znode, it also has their numbers moved together where few are left.
+ * It knows no time: the caller says when a step is due.
  */
 import { formatSessionId } from '@quorate/protocol';
 import type { StoredSession } from './sessions.ts';
@@ -44,6 +45,7 @@ export class Scrub {
       if (next.done === true) break;
       if (!state.isIntact(next.value)) return damaged(`znode ${next.value.path}`);
       bytes += next.value.dataLength;
+      state.rows.thin(next.value);
     }
     for (; items < SCRUB_STEP_ITEMS && bytes < STEP_BYTES; items++) {
       const next = sessions.next();
