@@ -61,17 +61,18 @@ export function fateOfResult(result: { readonly kind: string } | OpFailure | und
   return UNKNOWN.has(result.code) ? 'unknown' : 'not-done';
 }
 
-/** What clients here write. Subtrees are deleted by none of them. */
-export type ClientWrite = Exclude<WriteOp, DeleteSubtreeOp>;
+/** Writes that name all that they change: not the end of a subtree. */
+export type NamingWrite = Exclude<WriteOp, DeleteSubtreeOp>;
 
 /** True for what the leader orders and a session numbers. */
-export function isWrite(op: Op | SessionOp): op is ClientWrite {
+export function isWrite(op: Op | SessionOp): op is WriteOp {
   switch (op.kind) {
     case 'create':
     case 'delete':
     case 'setData':
     case 'setAcl':
     case 'createOrSet':
+    case 'deleteSubtree':
     case 'multi':
       return true;
     default:
@@ -79,8 +80,9 @@ export function isWrite(op: Op | SessionOp): op is ClientWrite {
   }
 }
 
-/** The changes and checks that a write asks for: those of a multi, or itself. */
-export function partsOf(op: ClientWrite): readonly (MultiPart | SetAclOp | CreateOrSetOp)[] {
+/** The changes and checks that a write asks for: those of a multi, or itself. The end of a subtree names none. */
+export function partsOf(op: WriteOp): readonly (MultiPart | SetAclOp | CreateOrSetOp)[] {
+  if (op.kind === 'deleteSubtree') return [];
   return op.kind === 'multi' ? op.parts : [op];
 }
 

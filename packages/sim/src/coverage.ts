@@ -72,6 +72,7 @@ const RARE = [
   'multisRefused',
   'multiReads',
   'compounds',
+  'subtreeSteps',
   'notified',
   'watchesSetAgain',
   'pages',
@@ -182,6 +183,7 @@ export class CoverageCounter implements Checker {
         counts[answer.result.top === undefined ? 'pagesGoneOn' : 'pages'] += 1;
       }
       if (code === 'GAP') counts.gaps += 1;
+      if (answer?.result.kind === 'deleteSubtree') counts.subtreeSteps += 1;
       if (answer?.result.kind === 'error' && answer.result.part !== undefined) counts.multisRefused += 1;
     }
     const containers = new Set<string>();

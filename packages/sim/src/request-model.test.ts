@@ -11,7 +11,7 @@ import {
   statsPath,
 } from '@quorate/protocol';
 import { expect, test } from 'vitest';
-import type { ClientWrite } from './calls.ts';
+import type { NamingWrite } from './calls.ts';
 import { at, bytes, create } from './checkers/history.fixture.ts';
 import { judge } from './request-model.ts';
 import { TreeModel } from './tree-model.ts';
@@ -25,7 +25,7 @@ function modelOf(...bodies: TxnBody[]): TreeModel {
   return model;
 }
 
-function outcome(model: TreeModel, op: ClientWrite, identities: readonly Identity[] = []): string {
+function outcome(model: TreeModel, op: NamingWrite, identities: readonly Identity[] = []): string {
   const judged = judge(model, { op, session: NO_SESSION, identities, guards: [] }, at(99), 7);
   return judged.kind === 'done' ? 'done' : `${judged.code}${judged.part === undefined ? '' : ` ${judged.part}`}`;
 }
@@ -37,7 +37,7 @@ const dropping = (path: string): MultiPart => ({ kind: 'delete', path, expectedV
 const setting = (path: string, data = 'x'): MultiPart => {
   return { kind: 'setData', path, data: bytes(data), expectedVersion: undefined };
 };
-const multi = (...parts: MultiPart[]): ClientWrite => ({ kind: 'multi', parts });
+const multi = (...parts: MultiPart[]): NamingWrite => ({ kind: 'multi', parts });
 const only = (perms: number, id = 'ann:x'): Acl => [{ perms, scheme: 'digest', id }];
 const made = (path: string, acl: Acl): TxnBody => ({ ...create(path, ''), acl }) as TxnBody;
 const ann: readonly Identity[] = [{ scheme: 'digest', id: 'ann:x' }];
@@ -53,17 +53,17 @@ test('each part of a multi meets what those before it have done, and a refusal l
 });
 
 test('each right is asked of the znode that it is about', () => {
-  const right = (perms: number, op: ClientWrite): string[] => {
+  const right = (perms: number, op: NamingWrite): string[] => {
     const model = modelOf(made('/a', only(perms)), create('/a/b', '', { creates: 1 }));
     return [outcome(model, op, ann), outcome(model, op)];
   };
   const all = PERMS.ALL;
-  const setAcl: ClientWrite = { kind: 'setAcl', path: '/a', acl: only(1), expectedVersion: undefined };
-  expect(right(PERMS.CREATE, making('/a/c') as ClientWrite)).toEqual(['done', 'NO_AUTH']);
-  expect(right(all & ~PERMS.CREATE, making('/a/c') as ClientWrite)).toEqual(['NO_AUTH', 'NO_AUTH']);
-  expect(right(PERMS.DELETE, dropping('/a/b') as ClientWrite)).toEqual(['done', 'NO_AUTH']);
-  expect(right(all & ~PERMS.DELETE, dropping('/a/b') as ClientWrite)).toEqual(['NO_AUTH', 'NO_AUTH']);
-  expect(right(PERMS.WRITE, setting('/a') as ClientWrite)).toEqual(['done', 'NO_AUTH']);
+  const setAcl: NamingWrite = { kind: 'setAcl', path: '/a', acl: only(1), expectedVersion: undefined };
+  expect(right(PERMS.CREATE, making('/a/c') as NamingWrite)).toEqual(['done', 'NO_AUTH']);
+  expect(right(all & ~PERMS.CREATE, making('/a/c') as NamingWrite)).toEqual(['NO_AUTH', 'NO_AUTH']);
+  expect(right(PERMS.DELETE, dropping('/a/b') as NamingWrite)).toEqual(['done', 'NO_AUTH']);
+  expect(right(all & ~PERMS.DELETE, dropping('/a/b') as NamingWrite)).toEqual(['NO_AUTH', 'NO_AUTH']);
+  expect(right(PERMS.WRITE, setting('/a') as NamingWrite)).toEqual(['done', 'NO_AUTH']);
   expect(right(all & ~PERMS.WRITE, multi(setting('/a')))).toEqual(['NO_AUTH 0', 'NO_AUTH 0']);
   expect(right(PERMS.ADMIN, setAcl)).toEqual(['done', 'NO_AUTH']);
   expect(right(all & ~PERMS.ADMIN, setAcl)).toEqual(['NO_AUTH', 'NO_AUTH']);
@@ -71,7 +71,7 @@ test('each right is asked of the znode that it is about', () => {
 
 test('a list is for the world, for names, for ranges of addresses, and never in the way of super', () => {
   const may = (acl: Acl, ...identities: Identity[]) =>
-    outcome(modelOf(made('/a', acl)), setting('/a') as ClientWrite, identities);
+    outcome(modelOf(made('/a', acl)), setting('/a') as NamingWrite, identities);
   const from = (id: string): Identity => ({ scheme: 'ip', id });
   expect(may([{ perms: PERMS.WRITE, scheme: 'world', id: 'anyone' }])).toBe('done');
   expect(may([{ perms: PERMS.READ, scheme: 'world', id: 'anyone' }])).toBe('NO_AUTH');
@@ -82,11 +82,11 @@ test('a list is for the world, for names, for ranges of addresses, and never in 
 
 test('`auth` stands for the names of whoever asks; a list that nobody can match is none', () => {
   const acl: Acl = [{ perms: PERMS.ALL, scheme: 'auth', id: '' }];
-  const op = { ...making('/a'), acl } as ClientWrite;
+  const op = { ...making('/a'), acl } as NamingWrite;
   const judged = judge(new TreeModel(), { op, session: NO_SESSION, identities: ann, guards: [] }, at(1), 7);
   expect(judged).toMatchObject({ kind: 'done', body: { acl: only(PERMS.ALL) } });
   expect(outcome(new TreeModel(), op)).toBe('INVALID_ACL');
-  expect(outcome(new TreeModel(), { ...making('/a'), acl: [] } as ClientWrite)).toBe('INVALID_ACL');
+  expect(outcome(new TreeModel(), { ...making('/a'), acl: [] } as NamingWrite)).toBe('INVALID_ACL');
 });
 
 test('C011: a quota counts what its subtree holds after each part, and its usage is written down', () => {
@@ -101,14 +101,14 @@ test('C011: a quota counts what its subtree holds after each part, and its usage
   expect(outcome(model, multi(making('/q/a'), making('/q/b')))).toBe('done');
   expect(outcome(model, multi(making('/q/a'), making('/q/b'), making('/q/c')))).toBe('QUOTA_EXCEEDED 2');
   expect(outcome(model, multi(making('/q/a'), making('/q/b'), dropping('/q/a'), making('/q/c')))).toBe('done');
-  expect(outcome(model, setting('/q', 'abcd') as ClientWrite)).toBe('done');
-  expect(outcome(model, setting('/q', 'abcde') as ClientWrite)).toBe('QUOTA_EXCEEDED');
-  expect(outcome(model, making('/other', 'abcdefgh') as ClientWrite)).toBe('done');
+  expect(outcome(model, setting('/q', 'abcd') as NamingWrite)).toBe('done');
+  expect(outcome(model, setting('/q', 'abcde') as NamingWrite)).toBe('QUOTA_EXCEEDED');
+  expect(outcome(model, making('/other', 'abcdefgh') as NamingWrite)).toBe('done');
 });
 
 test('a create makes the ancestors that are missing, and who makes them may create in them', () => {
   const model = modelOf(made('/a', only(PERMS.CREATE)));
-  const op = { ...making('/a/b/c'), acl: only(PERMS.READ), parents: true } as ClientWrite;
+  const op = { ...making('/a/b/c'), acl: only(PERMS.READ), parents: true } as NamingWrite;
   const judged = judge(model, { op, session: NO_SESSION, identities: ann, guards: [] }, at(9), 7);
   expect(judged).toMatchObject({ kind: 'done', body: { kind: 'compound', answers: 'create' } });
   const parts = judged.kind === 'done' && 'parts' in judged.body ? judged.body.parts : [];
@@ -120,7 +120,7 @@ test('a create makes the ancestors that are missing, and who makes them may crea
   expect(model.znodes.has('/a/b')).toBe(false);
   const plain = judge(
     modelOf(),
-    { op: { ...op, path: '/z' } as ClientWrite, session: NO_SESSION, identities: [], guards: [] },
+    { op: { ...op, path: '/z' } as NamingWrite, session: NO_SESSION, identities: [], guards: [] },
     at(9),
     7,
   );

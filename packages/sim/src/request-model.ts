@@ -21,14 +21,14 @@ import {
   type Zxid,
 } from '@quorate/protocol';
 import { isAllowed, keptAcl } from './acl-model.ts';
-import type { ClientWrite } from './calls.ts';
+import type { NamingWrite } from './calls.ts';
 import { quotaRefusal } from './quota-model.ts';
 import { isSameValue } from './same-value.ts';
 import { splitPath, type TreeModel } from './tree-model.ts';
 
 /** A write, and who asks. */
 export interface ModelRequest {
-  readonly op: ClientWrite;
+  readonly op: NamingWrite;
   readonly session: SessionId;
   readonly identities: readonly Identity[];
   readonly guards: readonly Guard[];
@@ -54,7 +54,7 @@ type Caller = Pick<ModelRequest, 'session' | 'identities'>;
 /** Judges a write in front of the txn at `zxid`, which was made at `timeMs`. The tree is not changed. */
 export function judge(model: TreeModel, request: ModelRequest, zxid: Zxid, timeMs: number): Judged {
   const { op, guards } = request;
-  if (guards.some(({ path, czxid }) => model.znodes.get(path)?.czxid !== czxid)) return refused('GUARD_FAILED');
+  if (hasFailedGuard(model, guards)) return refused('GUARD_FAILED');
   switch (op.kind) {
     case 'multi':
       return model.trial(() => judgeParts(model, request, op.parts, { zxid, timeMs }));
@@ -108,6 +108,11 @@ function decideCreates(model: TreeModel, caller: Caller, op: CreateOp): readonly
     }
     return changes;
   });
+}
+
+/** One of the znodes is no more, or another one of its path. */
+export function hasFailedGuard(model: TreeModel, guards: readonly Guard[]): boolean {
+  return guards.some(({ path, czxid }) => model.znodes.get(path)?.czxid !== czxid);
 }
 
 function refused(code: ErrorCode, part?: number): Judged {

@@ -133,3 +133,16 @@ test('a write with its ancestors stands as one, with what it was answered with l
   expect(() => run(asked, stands('createOrSet', above, create('/a/b', 'x')), done)).toThrow('something else');
   expect(() => run(asked, stands('create', create('/a/b', 'x'), above), done)).toThrow('something else');
 });
+
+test("the end of a subtree stands as such, and its deletes are nobody else's", () => {
+  const asked = called(2, { kind: 'deleteSubtree', path: '/a' });
+  const done = answered(2, at(2), { kind: 'deleteSubtree', deleted: 1, more: false });
+  const stands = (body: TxnBody) => [
+    logged([1, 2], record(at(1), create('/a', 'x')), record(at(2), body)),
+    applied(1, at(2)),
+  ];
+  const run = (...history: History) => check(new AcknowledgedWritesChecker(), history);
+  const gone = { kind: 'delete', path: '/a' } as const;
+  run(call, asked, stands({ kind: 'compound', answers: 'deleteSubtree', parts: [gone] }), made, done);
+  expect(() => run(call, asked, stands(gone), made, done)).toThrow('something else stands');
+});

@@ -88,8 +88,8 @@ export class AcknowledgedWritesChecker implements Checker {
 
   #checkDeletes(deletes: Map<string, Deletes>, index: WriteIndex): void {
     for (const { txn } of index.txns) {
-      // The leader's own txns have no member of origin.
-      if (txn.origin.sid === 0) continue;
+      // The leader's own txns have no member of origin; the end of a subtree asks for no path.
+      if (txn.origin.sid === 0 || isSubtreeEnd(txn.body)) continue;
       for (const body of changesOf(txn.body)) {
         if (body.kind === 'delete') countOf(deletes, txn.session, body.path).found += 1;
       }
@@ -109,6 +109,10 @@ function countOf(deletes: Map<string, Deletes>, session: SessionId, path: string
   return count;
 }
 
+function isSubtreeEnd(body: TxnBody): boolean {
+  return body.kind === 'compound' && body.answers === 'deleteSubtree';
+}
+
 function changesOf(body: TxnBody): readonly (TxnBody | TxnPart)[] {
   return 'parts' in body ? body.parts : [body];
 }
@@ -119,6 +123,7 @@ function isEffectOf({ call, answer }: CallRecord, body: TxnBody): boolean {
   const result = answer?.result;
   if (!isWrite(op) || result === undefined) return false;
   if (body.kind === 'compound') {
+    if (body.answers === 'deleteSubtree') return op.kind === body.answers;
     const last = body.parts.at(-1);
     return body.answers === op.kind && 'path' in op && last !== undefined && isOf(op, result, last);
   }

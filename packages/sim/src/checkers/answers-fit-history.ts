@@ -21,8 +21,9 @@ import {
 import { isAllowed, masked } from '../acl-model.ts';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
-import { type Judged, judge } from '../request-model.ts';
+import { hasFailedGuard, type Judged, judge } from '../request-model.ts';
 import { isSameValue } from '../same-value.ts';
+import { refusalFault, type Step, stepFault } from '../subtree-model.ts';
 import { type ModelZnode, splitPath, TreeModel } from '../tree-model.ts';
 import { type Checker, violated } from './checker.ts';
 
@@ -61,6 +62,10 @@ export class AnswersFitHistoryChecker implements Checker {
       const { op, session, identities = [], guards = [] } = record.call;
       if (!isWrite(op)) continue;
       const zxid = zxidOf(record);
+      if (op.kind === 'deleteSubtree') {
+        this.#checkStep(record, { op, session, identities }, model, txn.body);
+        continue;
+      }
       const judged = judge(model, { op, session, identities, guards }, zxid, txn.timeMs);
       const result = record.answer?.result;
       const answered = result?.kind === 'error' ? textOfRefusal(result) : 'done';
@@ -78,6 +83,21 @@ export class AnswersFitHistoryChecker implements Checker {
       done.push([record, judged]);
     }
     return done;
+  }
+
+  #checkStep(record: CallRecord, step: Step, model: TreeModel, body: Txn['body']): void {
+    const result = record.answer?.result;
+    const isRefused = result?.kind === 'error';
+    if (hasFailedGuard(model, record.call.guards ?? [])) {
+      if (!isRefused || result.code !== 'GUARD_FAILED')
+        violated(this, `${describeCall(record)} had to be GUARD_FAILED`);
+      return;
+    }
+    const fault = isRefused ? refusalFault(model, step, result.code) : stepFault(model, step, body);
+    if (fault !== undefined) violated(this, `${describeCall(record)} of ${formatZxid(zxidOf(record))} ${fault}`);
+    if (result?.kind !== 'deleteSubtree' || body.kind !== 'compound') return;
+    if (result.deleted === body.parts.length && result.more === (body.more === true)) return;
+    violated(this, `${describeCall(record)} was told of ${result.deleted} deletes, not ${body.parts.length}`);
   }
 
   #checkDone(record: CallRecord, { body, stats, data = [] }: Done, model: TreeModel): void {

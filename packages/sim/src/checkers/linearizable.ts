@@ -43,7 +43,6 @@ function callOf({ call, calledAt, answer, answeredAt, isRepeated = false }: Call
 
 function seenOf(result: Answer['result'] | undefined): HistoryCall['result'] {
   switch (result?.kind) {
-    case 'deleteSubtree':
     case 'listChildren':
     case 'getSubtree':
     case 'addWatch':

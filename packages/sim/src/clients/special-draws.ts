@@ -71,7 +71,10 @@ export function drawCompound(hand: Hand): Op {
   const parents = random.chance(0.6) ? ({ parents: true } as const) : {};
   const path = random.pick([hand.contendedPath(), `${hand.contendedPath()}/x`, '/w/d', '/w/d/e', '/w/d/e/f', '/w/d/x']);
   const acl = path.startsWith('/w/d') && random.chance(0.1) ? { acl: drawAcl(random) } : {};
-  const kind = random.weighted({ createOrSet: 5, create: 4, delete: 3 });
+  const kind = random.weighted({ createOrSet: 5, create: 4, delete: 2, deleteSubtree: 2 });
+  if (kind === 'deleteSubtree') {
+    return { kind, path: random.chance(0.8) ? path : QUEUE, limit: random.between(1, 4) };
+  }
   if (kind === 'delete') return { kind, path, expectedVersion: undefined };
   if (kind === 'createOrSet') return { kind, path, data: value(), ...parents, ...acl };
   const mode = hand.hasSession && random.chance(0.2) ? 'ephemeral' : 'persistent';

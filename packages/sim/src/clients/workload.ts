@@ -3,8 +3,16 @@
  * conditional changes with versions that may be old, guards; as the knobs say also what special-draws.ts draws. Every write that
  * carries data carries a value of its own, by which it can be found in the history. All drawn from the seed.
  */
-import { type Guard, type Identity, type Op, type SingleWriteOp, TTL_MAX_MS, unreachable } from '@quorate/protocol';
-import { type ClientWrite, isWrite, partsOf } from '../calls.ts';
+import {
+  type Guard,
+  type Identity,
+  type Op,
+  type SingleWriteOp,
+  TTL_MAX_MS,
+  unreachable,
+  type WriteOp,
+} from '@quorate/protocol';
+import { isWrite, partsOf } from '../calls.ts';
 import type { ClientKnobs } from '../knobs.ts';
 import type { Random } from '../random.ts';
 import type { Reply } from './front.ts';
@@ -228,7 +236,7 @@ export class Workload {
   }
 
   /** Of the znode itself, of what it stands under, or of any other. */
-  #guard(op: ClientWrite): Guard | undefined {
+  #guard(op: WriteOp): Guard | undefined {
     const path = this.#random.pick([...partsOf(op).map((part) => part.path), this.#random.pick(this.#paths), QUEUE]);
     return this.#known.guard(path);
   }

@@ -33,11 +33,27 @@ const both = (...results: SeenPart[]): SeenResult => ({ kind: 'multi', results }
 const brief = (path: string): Op => ({ ...create(path, 'x'), mode: 'ttl', ttlMs: 5 }) as Op;
 const deep = (path: string): Op => ({ ...create(path, 'z'), parents: true }) as Op;
 const put = (path: string, value: string): Op => ({ kind: 'createOrSet', path, data: bytes(value) });
+const ending = (path: string): Op => ({ kind: 'deleteSubtree', path });
 const failedIn = (part: number, code: ErrorCode): HistoryCall['result'] => {
   return { kind: 'error', code, path: undefined, message: '', part };
 };
 
 const GOOD: readonly (readonly [string, History])[] = [
+  [
+    'what is below the top of a subtree that ends may be gone or not, and the top is when it is said',
+    [
+      made1,
+      call(create('/a/b', 'x'), [3, 4], made('/a/b')),
+      call(create('/a/c', 'x'), [5, 6], made('/a/c')),
+      call(ending('/a'), [7, 8], { kind: 'deleteSubtree', more: true }),
+      call(get('/a'), [9, 10], shown('x', 0)),
+      call(get('/a/b'), [11, 12], 'NO_NODE'),
+      call(get('/a/c'), [13, 14], shown('x', 0)),
+      call(ending('/a'), [15, 16], { kind: 'deleteSubtree', more: false }),
+      call(get('/a'), [17, 18], 'NO_NODE'),
+      call(ending('/a'), [19, 20], 'NO_NODE'),
+    ],
+  ],
   [
     'ancestors are made where they are missing, and stay as they are where they are not',
     [
@@ -173,6 +189,16 @@ const GOOD: readonly (readonly [string, History])[] = [
 ];
 
 const BAD: readonly (readonly [string, History, string])[] = [
+  [
+    'the top of a subtree that has ended and is there',
+    [made1, call(ending('/a'), [3, 4], { kind: 'deleteSubtree', more: false }), call(get('/a'), [5, 6], shown('x', 0))],
+    '/a: after no znode',
+  ],
+  [
+    'a znode beside a subtree that ends and is gone with it',
+    [call(create('/ab', 'x'), [1, 2], made('/ab')), call(ending('/a'), [3, 4]), call(get('/ab'), [5, 6], 'NO_NODE')],
+    '/ab: after version 0',
+  ],
   [
     'an ancestor that was made and is not there',
     [call(deep('/a/b'), [1, 2], made('/a/b')), call(get('/a'), [3, 4], 'NO_NODE')],

@@ -2,15 +2,7 @@
  * What clients did and were told, and nothing else: the input of the linearizability checker. The simulator makes it from
  * its observations, tests on real processes from what their clients wrote down.
  */
-import {
-  type DeleteSubtreeOp,
-  ERRORS,
-  type ListingOp,
-  type Op,
-  type OpFailure,
-  type Stat,
-  type WatchOp,
-} from '@quorate/protocol';
+import { ERRORS, type ListingOp, type Op, type OpFailure, type Stat, type WatchOp } from '@quorate/protocol';
 import { fateOfResult, partsText } from '../calls.ts';
 
 /** Parts of a Stat that are compared when they are known. */
@@ -36,13 +28,14 @@ export type SeenResult =
   | SeenPart
   | SeenRead
   | { readonly kind: 'multi'; readonly results: readonly SeenPart[] }
+  | { readonly kind: 'deleteSubtree'; readonly more: boolean }
   | { readonly kind: 'multiRead'; readonly results: readonly (SeenRead | OpFailure)[] }
   | {
       readonly kind: 'sync' | 'closeSession' | 'getEphemerals' | 'getAllChildrenNumber' | 'getAcl';
     };
 
 /** What is not looked at: it must not be in a history, for the checker would not see what it does. */
-export type UnmodelledOp = ListingOp | WatchOp | DeleteSubtreeOp;
+export type UnmodelledOp = ListingOp | WatchOp;
 
 /** One call of one client. */
 export interface HistoryCall {
@@ -72,7 +65,6 @@ export interface HistoryCall {
 
 export function isModelled(op: Op): op is Exclude<Op, UnmodelledOp> {
   switch (op.kind) {
-    case 'deleteSubtree':
     case 'listChildren':
     case 'getSubtree':
     case 'addWatch':

@@ -5,7 +5,7 @@
  * a moment of its own within its interval; that they are one moment is not looked at here.
  */
 import { isReadKind, type OpFailure, quotaNode, type ReadPart } from '@quorate/protocol';
-import { type ClientWrite, isWrite } from '../calls.ts';
+import { isWrite, type NamingWrite } from '../calls.ts';
 import { creation, effectsOf, parentOf, SEQUENCE_DIGITS, seenParts, sightOfRefusal } from './effects.ts';
 import { fateOfCall, type History, type HistoryCall, type SeenPart, type SeenRead } from './history.ts';
 import type { Timed } from './search.ts';
@@ -47,6 +47,8 @@ class Partition {
   /** Sessions that may have had an ephemeral at a path. */
   readonly #owners = new Map<string, Map<bigint, number>>();
   readonly #created = new Set<string>();
+  /** Ends of subtrees that were asked for. */
+  readonly #ends: [top: string, call: HistoryCall][] = [];
   /** Creates of znodes that the ensemble may delete by itself. */
   readonly #timed: [path: string, from: number][] = [];
 
@@ -61,6 +63,7 @@ class Partition {
     this.#takeUnnumbered();
     this.#takeEnds();
     this.#takeReaps();
+    this.#takeBelowEnds();
     return [...this.#parts].map(([path, operations]) => ({
       path,
       initial: BUILT_IN.has(path) ? { version: 0, value: 0, owner: 0n, isTimed: false, creates: undefined } : 'absent',
@@ -103,6 +106,7 @@ class Partition {
     const { op } = call;
     if (fate === 'not-done') return;
     if (isWriteCall(call)) return this.#takeWrite(call);
+    if (op.kind === 'deleteSubtree') return this.#takeSubtreeEnd(call, op.path);
     const from = call.linearizable ? call.invokedAt : this.#floors.get(call);
     if (fate === 'unknown' || from === undefined) return;
     switch (op.kind) {
@@ -116,6 +120,35 @@ class Partition {
         break;
       default:
         break;
+    }
+  }
+
+  /** Of the top it is known what became of it; what is below may be gone or not. */
+  #takeSubtreeEnd(call: HistoryCall, path: string): void {
+    const { result } = call;
+    this.#ends.push([path, call]);
+    if (result?.kind === 'deleteSubtree') {
+      this.#add(
+        path,
+        call,
+        result.more ? { kind: 'see', sight: { exists: true } } : { kind: 'remove', expected: undefined },
+      );
+    } else if (result?.kind === 'error' && result.code === 'NO_NODE') {
+      this.#add(path, call, { kind: 'see', sight: { exists: false } });
+    }
+  }
+
+  /** Each may go with it, at any time from then on: a step of which nothing was heard may come late. */
+  #takeBelowEnds(): void {
+    for (const [top, call] of this.#ends) {
+      for (const path of this.#parts.keys()) {
+        if (path !== top && !path.startsWith(`${top}/`)) continue;
+        this.#push(path, {
+          op: { znode: { kind: 'remove', expected: undefined }, call },
+          from: call.invokedAt,
+          to: Infinity,
+        });
+      }
     }
   }
 
@@ -251,10 +284,10 @@ function isKeptByEnsemble({ path }: ReadPart): boolean {
   return quotaNode(path)?.kind === 'stats';
 }
 
-type WriteCall = { readonly op: ClientWrite };
+type WriteCall = { readonly op: NamingWrite };
 
 function isWriteCall(call: HistoryCall): call is HistoryCall & WriteCall {
-  return isWrite(call.op);
+  return isWrite(call.op) && call.op.kind !== 'deleteSubtree';
 }
 
 function dataKey(data: Uint8Array | undefined): string {

@@ -24,6 +24,7 @@ import {
   pageShort,
   partUnguarded,
   readUnguarded,
+  stepUnbounded,
   ttlAstray,
 } from './data-model-faults.ts';
 import {
@@ -131,6 +132,7 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   notificationLost,
   notificationLate,
   pageShort,
+  stepUnbounded,
 ];
 
 /** Those that take too many seeds for a unit test; test/sim/planted.long.e2e.test.ts has them. */
@@ -152,6 +154,7 @@ export const RARE_FAULTS: ReadonlySet<PlantedFault> = new Set([
   answerLost,
   purgeTooMuch,
   snapshotMerged,
+  stepUnbounded,
 ]);
 
 /** The fault of that name, harmless or not, or undefined. */

@@ -108,3 +108,14 @@ export const pageShort: PlantedFault = {
     },
   }),
 };
+
+/** A step of the end of a subtree takes all that is there. */
+export const stepUnbounded: PlantedFault = {
+  name: 'step-unbounded',
+  breaks: 'a step of the end of a subtree deletes no more than was asked for',
+  plant: () =>
+    changing((call) => {
+      const { op } = call;
+      return op.kind === 'deleteSubtree' ? { ...call, op: { kind: op.kind, path: op.path } } : call;
+    }),
+};
