@@ -97,9 +97,13 @@ export function writeMultiReads(writer: ByteWriter, results: readonly ReadPartRe
   writeMultiEnd(writer);
 }
 
+/** What whoAmI tells: of an identity of scheme digest the user alone. */
 export function writeIdentities(writer: ByteWriter, identities: readonly Identity[]): void {
   writer.i32(identities.length);
-  for (const { scheme, id } of identities) writer.string(scheme).string(id);
+  for (const { scheme, id } of identities) {
+    const colon = scheme === 'digest' ? id.indexOf(':') : -1;
+    writer.string(scheme).string(colon < 0 ? id : id.slice(0, colon));
+  }
 }
 
 /** What a watch is told, as a frame with its length. The state is always that of a connection that is up. */
