@@ -229,6 +229,9 @@ describe('sessions without a stream', () => {
       expect(detailOf(error).failure.code, method).toBe('SESSION_EXPIRED');
     }
     await sessions('Close', { session });
+    // Whoever did not hear the answer asks again, and learns that the session is gone.
+    const again: unknown = await sessions('Close', { session }).catch((thrown: unknown) => thrown);
+    expect(detailOf(again).failure.code).toBe('SESSION_EXPIRED');
     await expect(znodes('Exists', { path: '/mine' })).resolves.toMatchObject({ stat: null });
     await expect(sessions('KeepAlive', { session })).rejects.toMatchObject({ code: status.FAILED_PRECONDITION });
   });
