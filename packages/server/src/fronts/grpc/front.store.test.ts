@@ -68,6 +68,31 @@ describe('several changes in one call', () => {
   });
 });
 
+describe('unary calls of several znodes', () => {
+  it('make ancestors, set or create, read several at one moment, and delete a subtree step by step', async () => {
+    const made = await znodes<{ readonly stat: Stat }>('Create', { path: '/all/a/b', createParents: true });
+    expect(made.stat.version).toBe(0);
+    const put = { path: '/all/a/b', data: Buffer.from('x') };
+    await expect(znodes('CreateOrSet', put)).resolves.toMatchObject({ created: false, stat: { version: 1 } });
+    await expect(znodes('CreateOrSet', { path: '/all/c' })).resolves.toMatchObject({ created: true });
+    const parts = [{ getData: { path: '/all/a/b' } }, { exists: { path: '/none' } }, { getChildren: { path: '/all' } }];
+    const read = await znodes<{ readonly results: readonly object[] }>('MultiRead', { parts, linearizable: true });
+    expect(read.results).toMatchObject([
+      { getData: { data: Buffer.from('x'), stat: { version: 1 } } },
+      { error: { code: 'ERROR_CODE_NO_NODE', path: '/none', outcome: 'OUTCOME_NOT_APPLIED' } },
+      { getChildren: { children: ['a', 'c'] } },
+    ]);
+    const checked = [{ check: { path: '/none', absent: true } }, { getData: { path: '/all/a/b' } }];
+    await expect(znodes('Multi', { parts: checked })).resolves.toMatchObject({
+      results: [{ check: {} }, { getData: { data: Buffer.from('x') } }],
+    });
+    const step = { path: '/all', limit: 3 };
+    await expect(znodes('DeleteSubtree', step)).resolves.toMatchObject({ deleted: 3, more: true });
+    await expect(znodes('DeleteSubtree', step)).resolves.toMatchObject({ deleted: 1, more: false });
+    await expect(znodes('DeleteSubtree', step)).rejects.toMatchObject({ code: status.NOT_FOUND });
+  });
+});
+
 describe('a guard on a unary write', () => {
   it('lets it pass while that very znode exists, and has it refused afterwards', async () => {
     const { stat } = await znodes<{ readonly stat: Stat }>('Create', { path: '/guard' });
