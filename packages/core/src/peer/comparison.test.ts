@@ -2,6 +2,7 @@
 import { formatZxid, type SessionId } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import type { DataTree } from '../tree/data-tree.ts';
+import { pack } from '../tree/packed.ts';
 import { CZXID } from '../tree/rows.ts';
 import type { StoredZnode } from '../tree/znode.ts';
 import { COMPARISON_MS } from './comparison.ts';
@@ -237,7 +238,10 @@ describe('C053: memory that is altered by no txn', () => {
     },
     {
       what: "a session's token",
-      alter: (tree, session) => tree.sessions.get(session)!.token.fill(0, 3, 4),
+      alter: (tree, session) => {
+        const stored = tree.sessions.get(session)!;
+        Object.assign(stored, { packedToken: pack(stored.token.fill(0, 3, 4)) });
+      },
     },
   ];
 
