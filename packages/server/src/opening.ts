@@ -17,6 +17,7 @@ import {
 } from '@quorate/storage';
 import type { ServerConfig } from './config/index.ts';
 import { readClocks } from './driver.ts';
+import { warnIfOpenToOthers } from './folder-mode.ts';
 import type { Log } from './logging.ts';
 import { memberConfigOf } from './member-config.ts';
 
@@ -43,7 +44,7 @@ export async function openCore(
 ): Promise<Opened> {
   const { dataDir: directory, sid } = config;
   try {
-    return await openOnce(config, events, signal);
+    return await openOnce(config, events, log, signal);
   } catch (thrown) {
     if (!(thrown instanceof StorageError) || thrown.code !== 'DAMAGED') throw thrown;
     const reason = thrown.message;
@@ -55,7 +56,7 @@ export async function openCore(
       );
     }
     await giveUpData(config, reason, log);
-    return await openOnce(config, events, signal);
+    return await openOnce(config, events, log, signal);
   }
 }
 
@@ -65,10 +66,11 @@ export async function giveUpData({ dataDir, clusterId, sid }: ServerConfig, reas
   log.error('damagedDataSetAside', { reason, place });
 }
 
-async function openOnce(config: ServerConfig, events: StoreEvents, signal: AbortSignal): Promise<Opened> {
+async function openOnce(config: ServerConfig, events: StoreEvents, log: Log, signal: AbortSignal): Promise<Opened> {
   const { dataDir: directory, clusterId, sid } = config;
   const store = await openLevelStore({ directory, identity: { clusterId, sid }, events });
   try {
+    await warnIfOpenToOthers(directory, log);
     const recovery = new Recovery(memberConfigOf(config));
     const summary = await store.recover({
       state: (records) => {
