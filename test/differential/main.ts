@@ -18,6 +18,14 @@ async function sequence(seed: number, ports: readonly [number, number], run: str
   for (let step = 1; step <= STEPS; step++) {
     const { what, type, body } = step === 1 ? first : maker.next();
     const who = random(2);
+    const event = step > 1 && random(20) === 0 ? random(3) : undefined;
+    if (event !== undefined) {
+      const said = [];
+      for (const side of sides) said.push(await happen(side, who, event));
+      if (said[0] !== said[1])
+        differences.push(`seed ${seed} step ${step}: event ${event} of session ${who}\n    ${said.join('\n    ')}`);
+      continue;
+    }
     const [one, two] = await Promise.all(sides.map((side) => side.ask(step, who, step, type, body)));
     const [a, b] = [JSON.stringify(one), JSON.stringify(two)];
     if (process.env['TRACE'] !== undefined) console.log(`${step} ${who} ${what} ${a}`);
@@ -27,6 +35,11 @@ async function sequence(seed: number, ports: readonly [number, number], run: str
   }
   await Promise.all(sides.map((side) => side.close()));
   return differences;
+}
+
+function happen(side: Side, who: number, event: number): Promise<string> {
+  if (event === 0) return side.resume(who);
+  return event === 1 ? side.claim(who) : side.renew(who);
 }
 
 async function makeRoot(port: number, path: string): Promise<void> {

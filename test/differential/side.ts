@@ -26,6 +26,33 @@ export class Side {
     this.#sessions.push(await RawClient.session(this.#port, { timeoutMs: 30_000 }));
   }
 
+  /** A stranger asks for a session: what that says. ZooKeeper drops the connection of its client for it, so that has to come again. */
+  async claim(index: number): Promise<string> {
+    const { session } = this.#sessions[index] as Attached;
+    const wish = { timeoutMs: 30_000, id: session.id, password: Buffer.alloc(16) };
+    const stranger = await RawClient.session(this.#port, wish);
+    return `${stranger.session.timeoutMs} ${stranger.session.id}, then ${await this.resume(index)}`;
+  }
+
+  /** A session goes on by another connection: what that says. */
+  async resume(index: number): Promise<string> {
+    const { client, session } = this.#sessions[index] as Attached;
+    const { password } = session;
+    const again = await RawClient.session(this.#port, { timeoutMs: 30_000, id: session.id, password });
+    const rest = await client.rest();
+    this.#sessions[index] = { client: again.client, session };
+    return `${again.session.timeoutMs} ${again.session.id === session.id}, the other was told ${rest.length} bytes`;
+  }
+
+  /** A session ends, and another begins in its place: what that says. */
+  async renew(index: number): Promise<string> {
+    const { client } = this.#sessions[index] as Attached;
+    client.send(requestOf(1_000_000, OP_CODE.closeSession, new Uint8Array(0)));
+    const rest = await client.rest();
+    this.#sessions[index] = await RawClient.session(this.#port, { timeoutMs: 30_000 });
+    return `${rest.length} bytes, xid ${rest.length >= 8 ? rest.readInt32BE(4) : ''}`;
+  }
+
   /** One request of a session: its reply, and what every session was told until then, in words. */
   async ask(step: number, index: number, xid: number, type: number, body: Uint8Array): Promise<readonly string[]> {
     this.#step = step;
