@@ -53,6 +53,10 @@ describe('sessions', () => {
     expect(await other.stat('/mine', { consistency: 'linearizable' })).toBeUndefined();
     await expect(endSession(servers, id)).rejects.toMatchObject({ code: 'SESSION_EXPIRED' });
     await expect(describeSession(servers, id)).rejects.toMatchObject({ code: 'SESSION_EXPIRED' });
+    for (const action of ['show', 'close']) {
+      const stderr = expect.stringMatching(/^quorate: .*\(NO_NODE\)\n$/) as string;
+      await expect(quorate('sessions', action, hex(id))).rejects.toMatchObject({ code: 3, stderr });
+    }
     await expect(describeSession(servers, '/mine')).rejects.toMatchObject({ code: 'NO_NODE', path: '/mine' });
     await expect(describeSession(servers, 'mine')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
     await expect(endSession(servers, 0n)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });

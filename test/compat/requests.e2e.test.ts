@@ -68,7 +68,9 @@ describe('each request', () => {
     expect((await client.ask(13, OP_CODE.setAcl, setAclBody(at, acl, 0))).body).toHaveLength(STAT_BYTES);
     expect((await client.ask(14, OP_CODE.getAllChildrenNumber, pathBody(own))).body.readInt32BE(0)).toBe(4);
     await client.ask(15, OP_CODE.create, createBody(`${own}/e`, undefined, 1));
-    expect(textsOf((await client.ask(16, OP_CODE.getEphemerals, pathBody(own))).body)).toEqual([`${own}/e`]);
+    for (const prefix of [own, '', '  ', '/']) {
+      expect(textsOf((await client.ask(16, OP_CODE.getEphemerals, pathBody(prefix))).body)).toEqual([`${own}/e`]);
+    }
     expect((await client.ask(17, OP_CODE.delete, versionBody(at, 1))).body).toHaveLength(0);
     expect(await client.ask(18, OP_CODE.ping)).toMatchObject({ xid: -2, error: 0, body: Buffer.alloc(0) });
     expect((await client.ask(19, OP_CODE.reconfig)).error).toBe(-123);
@@ -245,7 +247,15 @@ describe('identities', () => {
         error: 0,
       });
     }
-    expect(new ByteReader((await client.ask(2, OP_CODE.whoAmI)).body).i32()).toBe(4);
+    // Users, without their hashes.
+    const who = new ByteReader((await client.ask(2, OP_CODE.whoAmI)).body);
+    const users = Array.from({ length: who.i32() }, () => [who.string(), who.string()]);
+    expect(users).toEqual([
+      ['ip', '127.0.0.1'],
+      ['digest', 'alice'],
+      ['digest', 'bob'],
+      ['digest', 'nocolon'],
+    ]);
     expect((await client.ask(3, OP_CODE.create, createBody(`${own}/s`, bytes('1'), 0, alice))).error).toBe(0);
     const { client: other } = await RawClient.session(standalone.port);
     expect((await other.ask(1, OP_CODE.getData, watchBody(`${own}/s`))).error).toBe(-102);

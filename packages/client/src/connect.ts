@@ -12,7 +12,7 @@ import { type Dial, dialGrpc } from './stream.ts';
  * tried in a random order; any will do.
  *
  * Throws TypeError or RangeError at once for options that are not legal. Rejects with CONNECTION_LOST when no member
- * opened a session within `timeoutMs`, and with ABORTED when `signal` was aborted.
+ * opened a session within `timeoutMs`, with AUTH_FAILED when one does not take what `auth` shows, and with ABORTED when `signal` was aborted.
  */
 export function connect(servers: string | readonly string[], options: ConnectOptions = {}): Promise<Client> {
   return open(checkConnectOptions(servers, options), dialGrpc);
@@ -34,6 +34,9 @@ export async function open(options: FullOptions, dial: Dial, random?: () => numb
 function firstSession(connection: Connection, options: FullOptions): Promise<void> {
   const { connectTimeoutMs, signal } = options;
   const { promise, settle, fail } = settleable();
+  connection.onAuthFailed = (reason) => {
+    fail(new CoordinationError('AUTH_FAILED', `Cannot open a session: ${reason}`, { outcome: 'not-applied' }));
+  };
   const subscription = connection.session.onChange(({ state }) => {
     if (state === 'connected') settle();
   });
@@ -51,6 +54,7 @@ function firstSession(connection: Connection, options: FullOptions): Promise<voi
   else signal?.addEventListener('abort', onAbort);
   return promise.finally(() => {
     subscription[Symbol.dispose]();
+    connection.onAuthFailed = undefined;
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   });

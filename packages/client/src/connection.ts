@@ -72,6 +72,9 @@ export class Connection {
     });
   }
 
+  /** Is told when a member does not take what the client shows for itself: no other one will. */
+  onAuthFailed: ((reason: string) => void) | undefined;
+
   start(): void {
     this.#step({ kind: 'start' });
   }
@@ -234,6 +237,7 @@ export class Connection {
     // Writes may have waited for room among those without an answer.
     if (replies.length > 0 && this.#calls.waitingCount > 0) this.#flushSoon();
     if (this.#calls.againCount > 0) this.#askAgainSoon();
+    if (closed?.code === 'AUTH_FAILED') this.onAuthFailed?.(closed.message);
     if (closed !== undefined && this.#isNews(closed)) this.#step({ kind: 'closedByServer', attempt, ...closed });
   }
 

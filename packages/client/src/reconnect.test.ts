@@ -86,6 +86,13 @@ describe('a member that dies', () => {
     await expect(client.addAuth({ scheme: 'digest' } as never)).rejects.toThrow(TypeError);
   });
 
+  it('is not opened with what proves nothing, and says so without waiting for another member', async () => {
+    for (const member of ensemble.members) member.manner = 'AUTH_FAILED';
+    const refused = await failure(connected({ auth: [{ scheme: 'kerberos', credential: 'hush' }] }));
+    expect(refused).toMatchObject({ code: 'AUTH_FAILED', outcome: 'not-applied' });
+    expect(ensemble.members.reduce((sum, { attempts }) => sum + attempts, 0)).toBe(1);
+  });
+
   it('C077: has a write whose answer was lost happen once, and answered as the first time', async () => {
     const client = await connected();
     let asked = 0;

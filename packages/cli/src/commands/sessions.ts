@@ -45,7 +45,7 @@ async function list(settings: Settings, budget: Budget): Promise<Result> {
 
 async function show(settings: Settings, budget: Budget, which: bigint | string): Promise<Result> {
   const { describeSession } = await import('@quorate/client');
-  const session = await describeSession(settings.servers, which, budget());
+  const session = await orNone(describeSession(settings.servers, which, budget()));
   const { paths } = session;
   const unseen = session.ephemerals - paths.length;
   const rest = unseen > 0 ? `  and ${unseen} more\n` : '';
@@ -57,8 +57,17 @@ async function show(settings: Settings, budget: Budget, which: bigint | string):
 
 async function close(settings: Settings, budget: Budget, id: bigint): Promise<Result> {
   const { endSession } = await import('@quorate/client');
-  const zxid = await endSession(settings.servers, id, budget());
+  const zxid = await orNone(endSession(settings.servers, id, budget()));
   return { json: () => ({ id: hex(id), zxid: hex(zxid) }), text: () => `Session ${hex(id)} is closed\n` };
+}
+
+/** That the session asked about is none says nothing of the ensemble: it is missing, like a znode. */
+async function orNone<T>(answer: Promise<T>): Promise<T> {
+  const { CoordinationError, isCode } = await import('@quorate/client');
+  return answer.catch((error: unknown) => {
+    if (!isCode(error, 'SESSION_EXPIRED')) throw error;
+    throw new CoordinationError('NO_NODE', (error as Error).message, { cause: error });
+  });
 }
 
 function jsonOf({ id, timeoutMs, ephemerals, member, expiresInMs }: SessionDetails): object {

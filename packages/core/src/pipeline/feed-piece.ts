@@ -70,13 +70,25 @@ function readJournal(feed: Feed, journal: Journal, draft: Draft, budget: PieceBu
       feed.reading = zxid;
     }
     if (!concerns(feed, journal.pathAt(feed.position))) continue;
-    // By the right as it was then: what may not be read does not show by its path either (case C123).
-    if (!mayAccess({ acl: journal.aclAt(feed.position) }, PERMS.READ, feed.identities)) continue;
-    const data = feed.spec.withValues ? journal.dataAt(feed.position) : undefined;
-    const entry = journal.at(feed.position);
-    draft.events.push({ ...entry, data });
-    draft.bytes += EVENT_BYTES + entry.path.length + (data?.length ?? 0);
+    const event = eventAt(feed, journal);
+    if (event === undefined) continue;
+    draft.events.push(event);
+    draft.bytes += EVENT_BYTES + event.path.length + (event.data?.length ?? 0);
   }
+}
+
+/**
+ * By the right as it was then: what may not be read does not show by its path either (case C123). Whoever loses the right by a
+ * change is told that the znode is gone: it is, from what he sees, and of its end he will not hear.
+ */
+function eventAt({ position, identities, spec }: Feed, journal: Journal): WatchEvent | undefined {
+  const entry = journal.at(position);
+  if (mayAccess({ acl: journal.aclAt(position) }, PERMS.READ, identities)) {
+    return { ...entry, data: spec.withValues ? journal.dataAt(position) : undefined };
+  }
+  if (entry.kind !== 'aclChanged') return undefined;
+  if (!mayAccess({ acl: journal.aclBeforeAt(position) }, PERMS.READ, identities)) return undefined;
+  return { ...entry, kind: 'deleted', stat: undefined, data: undefined };
 }
 
 function concerns({ spec, isWalking, cursor }: Feed, path: string): boolean {

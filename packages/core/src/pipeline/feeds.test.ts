@@ -58,7 +58,9 @@ describe('what a watch is told', () => {
     script.delete('/a/secret');
     stage.settle();
     const between = ['aclChanged /a/secret', 'dataChanged /a/secret'];
-    expect(readers[0]?.words.slice(1)).toEqual([...between, 'deleted /a/secret/open']);
+    // Whoever may not read it any more is told so at once, and not of its end.
+    expect(readers[0]?.words.slice(1)).toEqual([...between, 'deleted /a/secret', 'deleted /a/secret/open']);
+    expect(readers[0]?.events[3]).toMatchObject({ zxid: zxidOf(7), stat: undefined, data: undefined });
     expect(readers[1]?.words.slice(1)).toEqual([
       'dataChanged /a/secret',
       ...between,

@@ -110,8 +110,8 @@ export class Feeds {
   }
 
   /** A change of the tree, just applied: see `ChangeSink`. */
-  changed(...[kind, path, zxid, znode, acl]: Parameters<ChangeSink>): void {
-    this.#journal.add(kind, path, zxid, znode, acl);
+  changed(...[kind, path, zxid, znode, acl, aclBefore]: Parameters<ChangeSink>): void {
+    this.#journal.add(kind, path, zxid, znode, acl, aclBefore);
     if (this.#feeds.size === 0) return;
     const number = this.#journal.end - 1;
     this.#index.watching(path, (feed) => {

@@ -37,7 +37,7 @@ import { StoredZnode } from './znode.ts';
 
 /**
  * Is told of each change right after it, before the next part of the same txn: what it reads then is what came of it. `znode` is
- * undefined when it was deleted; `acl` is that of the znode then, or before it was deleted.
+ * undefined when it was deleted; `acl` is that of the znode then, or before it was deleted; `aclBefore` that which a new one replaced.
  */
 export type ChangeSink = (
   kind: ChangeKind,
@@ -45,6 +45,7 @@ export type ChangeSink = (
   zxid: Zxid,
   znode: StoredZnode | undefined,
   acl: Acl | undefined,
+  aclBefore?: Acl,
 ) => void;
 
 const QUOTA_ROOT = '/zookeeper/quota';
@@ -293,8 +294,9 @@ export class DataTree extends TreeReads {
     const znode = this.#existing(zxid, path);
     assert(isVersion(version), () => `${at(zxid)}: cannot set the ACL of ${path}: ${version} is not a version`);
     this.#willChange(path);
+    const before = znode.acl;
     this.#state.setAcl(znode, acl, version);
-    this.#changed('aclChanged', path, zxid, znode, znode.acl);
+    this.#changed('aclChanged', path, zxid, znode, znode.acl, before);
   }
 
   #createSession(zxid: Zxid, txn: Txn, body: BodyOf<'createSession'>): void {

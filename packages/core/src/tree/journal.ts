@@ -49,6 +49,8 @@ export class Journal {
   #first = 0;
   #end = 0;
   #bytes = 0;
+  /** The lists that new ones replaced, by the number of the change: few entries have one. */
+  readonly #aclsBefore = new Map<number, Acl | undefined>();
   /** Halves of the floor: it moves with every change. */
   #floorHigh: number;
   #floorLow: number;
@@ -82,9 +84,17 @@ export class Journal {
 
   /**
    * Adds the next change; `znode` as it is right after it, undefined when it was deleted. `acl` is that of the znode then, or before
-   * it was deleted. Zxids never fall.
+   * it was deleted; `aclBefore` that which a new one replaced. Zxids never fall.
    */
-  add(kind: ChangeKind, path: string, zxid: Zxid, znode: StoredZnode | undefined, acl: Acl | undefined): void {
+  add(
+    kind: ChangeKind,
+    path: string,
+    zxid: Zxid,
+    znode: StoredZnode | undefined,
+    acl: Acl | undefined,
+    aclBefore?: Acl,
+  ): void {
+    if (kind === 'aclChanged') this.#aclsBefore.set(this.#end, aclBefore);
     const index = this.#end - this.#base;
     if (index === this.#blocks.length * BLOCK_ENTRIES) this.#blocks.push(new Block());
     const block = this.#blocks.at(-1) as Block;
@@ -117,6 +127,11 @@ export class Journal {
   /** Who might read the znode then; undefined: everybody. */
   aclAt(number: number): Acl | undefined {
     return this.#blockOf(number).acls[(number - this.#base) % BLOCK_ENTRIES];
+  }
+
+  /** Who might read the znode until then, of an entry `aclChanged`; undefined: everybody. */
+  aclBeforeAt(number: number): Acl | undefined {
+    return this.#aclsBefore.get(number);
   }
 
   /** The entry of that number, which is held. */
@@ -152,12 +167,14 @@ export class Journal {
     this.#base = this.#end;
     this.#first = this.#end;
     this.#bytes = 0;
+    this.#aclsBefore.clear();
     this.#floorHigh = highOf(floor);
     this.#floorLow = lowOf(floor);
   }
 
   #drop(): void {
     const number = this.#first++;
+    this.#aclsBefore.delete(number);
     const block = this.#blockOf(number);
     const index = (number - this.#base) % BLOCK_ENTRIES;
     this.#bytes -= costOf(block.paths[index] ?? '', block.contents[index]);

@@ -77,7 +77,7 @@ function readReadRequest(type: number, reader: ByteReader): JuteRequest {
     case OP_CODE.getAcl:
       return { kind: 'op', op: { kind: 'getAcl', path: readPath(reader) }, forms: PLAIN };
     case OP_CODE.getEphemerals:
-      return { kind: 'op', op: { kind: 'getEphemerals', path: readString(reader) ?? '' }, forms: PLAIN };
+      return { kind: 'op', op: { kind: 'getEphemerals', path: prefixOf(readString(reader)) }, forms: PLAIN };
     case OP_CODE.getAllChildrenNumber:
       return { kind: 'op', op: { kind: 'getAllChildrenNumber', path: readPath(reader) }, forms: PLAIN };
     case OP_CODE.whoAmI:
@@ -138,4 +138,9 @@ function readSetWatches(reader: ByteReader, hasPersistent: boolean): JuteRequest
   const persistentRecursive = hasPersistent ? readStrings(reader) : [];
   const lists = { relativeZxid, data, exist, child, persistent, persistentRecursive };
   return { kind: 'op', op: { kind: 'setWatches', lists }, forms: PLAIN };
+}
+
+/** Null and blank stand for all, as / does. Source: reference §3.4.17. */
+function prefixOf(text: string | undefined): string {
+  return text === undefined || text.trim() === '' ? '' : text;
 }
