@@ -235,7 +235,11 @@ export class Watches {
       if (typeof one === 'number') few.add(one);
       else if (one !== undefined && one.size <= AT_ONCE) for (const attachment of one.keys()) few.add(attachment);
     }
-    if (this.#recursive > 0 && kind !== 'nodeChildrenChanged') this.#addRecursive(path, few);
+    if (this.#recursive > 0 && kind !== 'nodeChildrenChanged') {
+      const below = this.#recursiveAbove(path);
+      if (below.size > AT_ONCE) crowds.push(below);
+      else for (const attachment of below.keys()) few.add(attachment);
+    }
     for (const attachment of few) {
       if (crowds.some((crowd) => crowd.has(attachment))) continue;
       this.#tell(attachment, notification, acl);
@@ -244,11 +248,16 @@ export class Watches {
   }
 
   /** Those who watch all below an ancestor of the path, or below the path itself. */
-  #addRecursive(path: string, found: Set<number>): void {
+  #recursiveAbove(path: string): Map<number, number> {
+    const found = new Map<number, number>();
+    const add = (attachment: number): void => {
+      found.set(attachment, RECURSIVE);
+    };
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-      this.#data.forMode(path.slice(0, end), RECURSIVE, (attachment) => found.add(attachment));
+      this.#data.forMode(path.slice(0, end), RECURSIVE, add);
     }
-    if (path !== '/') this.#data.forMode('/', RECURSIVE, (attachment) => found.add(attachment));
+    if (path !== '/') this.#data.forMode('/', RECURSIVE, add);
+    return found;
   }
 
   #begin(crowding: Crowding): void {
