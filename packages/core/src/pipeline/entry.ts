@@ -93,9 +93,11 @@ export class Entry {
     this.outstanding = new Outstanding({ sid, incarnation, countMax, bytesMax, deadlines });
     this.syncs = new SyncRequests(deadlines);
     this.claims = new SessionClaims(deadlines, countMax);
-    this.attachments = new Attachments((attachment, code, reason, session) =>
-      host.closeAttachment(attachment, code, reason, this.order.isIdle(session)),
-    );
+    this.attachments = new Attachments((attachment, code, reason, session) => {
+      host.closeAttachment(attachment, code, reason, this.order.isIdle(session));
+      // Whoever comes back says what he watched: nothing is told to a connection that is closed.
+      this.watches.detached(attachment);
+    });
     this.watches = new Watches(limits.connectionWatchBytesMax, state, {
       notify: (attachment, notifications) => host.notify(attachment, notifications),
       wantTurn: () => host.wantTurn(),
