@@ -25,6 +25,9 @@ export interface QuotaUsage {
 
 export const NO_QUOTA_LIMITS: QuotaLimits = { count: -1, bytes: -1, countHard: -1, bytesHard: -1 };
 
+/** Bytes of a usage at most, whatever its numbers. */
+export const USAGE_BYTES_MAX = 64;
+
 /** Most characters that are read of a value. */
 const TEXT_MAX = 1_000;
 

@@ -13,9 +13,11 @@ import {
   PERMS,
   parentOf,
   type QuotaUsage,
+  quotaNode,
   type SessionId,
   type SetAclOp,
   sequenceSuffix,
+  USAGE_BYTES_MAX,
   unreachable,
 } from '@quorate/protocol';
 import type { Lifetime } from '../tree/lifetime.ts';
@@ -132,7 +134,11 @@ function decideLook({ view, identities }: Ground, { kind, path }: LookOp): Decis
     return no(refusal('NO_NODE', `Cannot read ${path}: it does not exist`, path));
   }
   if (!mayAccess(znode, PERMS.READ, identities)) return no(noAuth('read', path, 'READ'));
-  return { body: kind === 'exists' ? { kind, path } : { kind, path, length: znode.dataLength } };
+  if (kind === 'exists') return { body: { kind, path } };
+  // What a subtree holds is written when txns are applied, those in flight too: how long it will be then is not known.
+  const isUsage = quotaNode(path)?.kind === 'stats';
+  const length = isUsage ? Math.max(znode.dataLength, USAGE_BYTES_MAX) : znode.dataLength;
+  return { body: { kind, path, length } };
 }
 
 function decideCheck(

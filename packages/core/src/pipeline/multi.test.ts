@@ -173,6 +173,16 @@ describe('reads in a multi', () => {
     return writeAnswer(prepared.tree, prepared.last, decodeTxn(encodeTxn(txn)));
   };
 
+  it('of what a subtree holds show it as it is when they are applied, however long its numbers are by then', () => {
+    const prepared = new PreparedTree();
+    for (const path of ['/a', '/zookeeper/quota/a', '/zookeeper/quota/a/zookeeper_limits'])
+      prepared.order(create(path));
+    prepared.order(create('/zookeeper/quota/a/zookeeper_stats'));
+    prepared.propose(prepared.prepare(set('/a', 'x'.repeat(100_000))));
+    const { result } = carryOut(prepared, [look('/zookeeper/quota/a/zookeeper_stats')]);
+    expect(result).toMatchObject({ results: [{ kind: 'getData', data: bytes('count=1,bytes=100000') }] });
+  });
+
   it('show what the parts before them leave, at the zxid of the whole', () => {
     const prepared = new PreparedTree();
     prepared.order(create('/a', 'one'));

@@ -167,13 +167,13 @@ export class DataTree extends TreeReads {
     }
   }
 
-  /** A read whose data is not as long as the leader foresaw would be answered otherwise than what is kept of it was weighed for. */
+  /** A read of more data than the leader foresaw would be answered with more than what is kept of it was weighed for. */
   #look(zxid: Zxid, part: TxnLook): void {
     if (part.kind !== 'getData') return;
     const { dataLength } = this.#existing(zxid, part.path);
     assert(
-      dataLength === part.length,
-      () => `${at(zxid)}: ${part.path} was to be read with ${part.length} bytes, and has ${dataLength}`,
+      dataLength <= part.length,
+      () => `${at(zxid)}: ${part.path} was to be read with ${part.length} bytes at most, and has ${dataLength}`,
     );
   }
 

@@ -53,7 +53,7 @@ export type TreeChange =
 export type TxnLook =
   | { readonly kind: 'check'; readonly path: string; readonly absent?: true }
   | { readonly kind: 'exists'; readonly path: string }
-  /** `length` is that of the data that it finds. */
+  /** `length`: the data that it finds is no longer. */
   | { readonly kind: 'getData'; readonly path: string; readonly length: number };
 
 export type TxnPart = TreeChange | TxnLook;
