@@ -1,7 +1,7 @@
 /** Which function of the model carries out which operation, and what is the same for all of them. */
-import type { Guard, ListingOp, Op, ReadOp, WatchOp, Zxid } from '@quorate/protocol';
+import { type Guard, type ListingOp, type Op, PERMS, type ReadOp, type WatchOp, type Zxid } from '@quorate/protocol';
 import type { OrderedOp } from '../../packages/core/src/pipeline/write-request.ts';
-import { getAcl, setAcl } from './acls.ts';
+import { getAcl, requireRight, setAcl } from './acls.ts';
 import { multi } from './multi.ts';
 import { type ModelChange, type ModelOp, type ModelResult, type Place, type ReferenceModel } from './reference.ts';
 import { ModelRefusal } from './refused.ts';
@@ -53,7 +53,9 @@ export function write(model: ReferenceModel, op: OrderedOp, place: Place, guards
     model.requireSession(place.session);
     requireForm(model, op, place);
     for (const { path, czxid: born } of guards) {
-      if (model.znodes.get(path)?.czxid !== born) throw new ModelRefusal('GUARD_FAILED', path);
+      const znode = model.znodes.get(path);
+      if (znode !== undefined) requireRight(znode, PERMS.READ, path);
+      if (znode?.czxid !== born) throw new ModelRefusal('GUARD_FAILED', path);
     }
     return carryOut(model, op, place);
   });

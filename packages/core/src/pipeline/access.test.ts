@@ -1,12 +1,14 @@
 /** ACLs: against the functions, and against a leader's preparation and a real tree. Cases of area security. */
 import {
   type AclEntry,
+  type Guard,
   type Identity,
   NO_SESSION,
   OPEN_ACL,
   PERMS,
   type ReadOp,
   type SessionId,
+  ZERO_ZXID,
 } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
 import { create, set } from '../peer/words.fixture.ts';
@@ -27,9 +29,9 @@ const forAlice = (perms: number): readonly AclEntry[] => [entry('digest', ALICE.
 const codeOf = (body: TxnBody): string => (body.kind === 'error' ? body.code : body.kind);
 
 class Guarded extends PreparedTree {
-  as(identities: readonly Identity[], op: OrderedOp): string {
+  as(identities: readonly Identity[], op: OrderedOp, guards: readonly Guard[] = []): string {
     const txn = this.preparation.prepare(
-      { incarnation: 1, seq: this.nextSeq(), session: NO_SESSION, attached: false, op, identities },
+      { incarnation: 1, seq: this.nextSeq(), session: NO_SESSION, attached: false, op, identities, guards },
       1,
       1_000,
       undefined,
@@ -177,6 +179,16 @@ describe('each operation asks for its right', () => {
     expect(read(prepared.tree, { kind: 'getAcl', path: '/q/c' }, [])).toMatchObject({ kind: 'getAcl' });
     expect(read(prepared.tree, { kind: 'getData', path: '/q/c' }, [])).toBe('NO_AUTH');
     expect(prepared.as([], { kind: 'delete', path: '/q/c', expectedVersion: undefined })).toBe('delete');
+  });
+
+  it('a guard asks for READ, so that nobody learns by it what is there, and since when', () => {
+    const prepared = new Guarded();
+    prepared.as([ALICE], create('/secret', '', { acl: forAlice(PERMS.ALL) }));
+    prepared.as([], create('/a'));
+    const guard = { path: '/secret', czxid: ZERO_ZXID };
+    expect(prepared.as([], set('/a', 'x'), [guard])).toBe('NO_AUTH');
+    expect(prepared.as([ALICE], set('/a', 'x'), [guard])).toBe('GUARD_FAILED');
+    expect(prepared.as([], set('/a', 'x'), [{ ...guard, path: '/none' }])).toBe('GUARD_FAILED');
   });
 
   it('C128: reads ask for READ, getAcl for READ or ADMIN, and what is not there is NO_NODE for everybody', () => {

@@ -12,6 +12,7 @@ import {
   type MultiOp,
   NO_SESSION,
   type Numbered,
+  PERMS,
   type SessionId,
   type Sid,
   type WriteOp,
@@ -19,6 +20,7 @@ import {
 } from '@quorate/protocol';
 import { isSession } from '../tree/lifetime.ts';
 import type { Origin, Txn, TxnBody, TxnPart } from '../tree/txn.ts';
+import { mayAccess } from './access.ts';
 import { decideCreateOrSet, decideCreateWithParents } from './compound.ts';
 import { type Decision, decide, decideSetAcl } from './decide.ts';
 import { Draft } from './draft.ts';
@@ -168,14 +170,19 @@ export class Preparation {
     const fault = opFault(op, session);
     if (fault !== undefined) return { refusal: fault };
     for (const guard of guards) {
-      const failed = this.#guardFault(op.kind, guard);
+      const failed = this.#guardFault(op.kind, guard, identities);
       if (failed !== undefined) return no(failed);
     }
     return op.kind === 'closeSession' ? { body: this.#closing(session) } : this.#decideWrite(op, session, identities);
   }
 
-  #guardFault(action: string, { path, czxid }: Guard): Refusal | undefined {
+  /** A guard tells whether a znode is there, and so asks for READ, as a check does. */
+  #guardFault(action: string, { path, czxid }: Guard, identities: readonly Identity[]): Refusal | undefined {
     const znode = this.#speculation.znode(path);
+    if (znode !== undefined && !mayAccess(znode, PERMS.READ, identities)) {
+      const message = `Cannot ${action}: the caller does not have the right READ on its guard ${path}`;
+      return refusal('NO_AUTH', message, path);
+    }
     if (znode?.czxid === czxid) return undefined;
     const now = znode === undefined ? 'is no more' : `was made anew at ${formatZxid(znode.czxid)}`;
     return refusal('GUARD_FAILED', `Cannot ${action}: its guard ${path} of ${formatZxid(czxid)} ${now}`, path);
