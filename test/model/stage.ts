@@ -157,7 +157,9 @@ export class Stage implements AsyncDisposable {
     }
     const isPlaced = isOrdered(this.model, op, { zxid: toZxid(this.#last), timeMs: 0, session });
     const zxid = isPlaced ? this.#next() : toZxid(this.#last);
-    const timeMs = got.stat?.mtimeMs ?? got.results?.find(({ stat }) => stat !== undefined)?.stat?.mtimeMs ?? 0;
+    // Not that of a part which only looked: it shows an older time.
+    const written = got.results?.find(({ stat }) => stat?.mzxid === zxid)?.stat;
+    const timeMs = got.stat?.mtimeMs ?? written?.mtimeMs ?? 0;
     const { result, changes } = write(this.model, op, { zxid, timeMs, session });
     expect(
       got,
