@@ -17,6 +17,7 @@ const FOUND: readonly (readonly [seed: number, commit: string, what: string])[] 
   ],
   [4004242, '8369041', 'a word that was stuck on a link came to a leader of a later epoch: no sign of life'],
   [33, 'fc165c2', 'what was missed was not told on setWatches where nothing was left to be watched'],
+  [242, '833ffa4', 'a guard that asks for a right the checker did not know of: no wrong'],
   [3057710, 'e797b54', 'a leader that stood still granted what its member had since claimed of the next: no wrong'],
 ];
 

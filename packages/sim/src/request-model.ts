@@ -54,7 +54,8 @@ type Caller = Pick<ModelRequest, 'session' | 'identities'>;
 /** Judges a write in front of the txn at `zxid`, which was made at `timeMs`. The tree is not changed. */
 export function judge(model: TreeModel, request: ModelRequest, zxid: Zxid, timeMs: number): Judged {
   const { op, guards } = request;
-  if (hasFailedGuard(model, guards)) return refused('GUARD_FAILED');
+  const fault = guardFault(model, guards, request.identities);
+  if (fault !== undefined) return refused(fault);
   switch (op.kind) {
     case 'multi':
       return model.trial(() => judgeParts(model, request, op.parts, { zxid, timeMs }));
@@ -110,9 +111,18 @@ function decideCreates(model: TreeModel, caller: Caller, op: CreateOp): readonly
   });
 }
 
-/** One of the znodes is no more, or another one of its path. */
-export function hasFailedGuard(model: TreeModel, guards: readonly Guard[]): boolean {
-  return guards.some(({ path, czxid }) => model.znodes.get(path)?.czxid !== czxid);
+/** Of the first of the znodes that may not be read, is no more, or is another one of its path. */
+export function guardFault(
+  model: TreeModel,
+  guards: readonly Guard[],
+  identities: readonly Identity[],
+): 'NO_AUTH' | 'GUARD_FAILED' | undefined {
+  for (const { path, czxid } of guards) {
+    const znode = model.znodes.get(path);
+    if (znode !== undefined && !isAllowed(znode.acl, PERMS.READ, identities)) return 'NO_AUTH';
+    if (znode?.czxid !== czxid) return 'GUARD_FAILED';
+  }
+  return undefined;
 }
 
 function refused(code: ErrorCode, part?: number): Judged {

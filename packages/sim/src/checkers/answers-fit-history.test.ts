@@ -122,6 +122,19 @@ test('a guarded write is done only while the znode of its guard is there', () =>
   run([history, guarded(at(9)), answered(1, at(4), 'GUARD_FAILED')]);
 });
 
+test('a guard that may not be read refuses the write with NO_AUTH, whatever it names', () => {
+  const acl: Acl = [{ perms: PERMS.WRITE, scheme: 'world', id: 'anyone' }];
+  const refusal: TxnBody = { kind: 'error', code: 'NO_AUTH', path: '/a', message: '' };
+  const records = [record(at(1), { ...create('/a', 'x'), acl } as TxnBody), record(at(2), refusal)];
+  const closed: History = [logged([1, 2], ...records), applied(1, at(1)), applied(1, at(2))];
+  const set: Op = { kind: 'setData', path: '/a', data: bytes('yy'), expectedVersion: undefined };
+  for (const czxid of [at(1), at(9)]) {
+    const guarded = called(1, set, { guards: [{ path: '/a', czxid }] });
+    run([closed, guarded, answered(1, at(2), 'NO_AUTH')]);
+    expect(() => run([closed, guarded, answered(1, at(2), 'GUARD_FAILED')])).toThrow('had to be NO_AUTH');
+  }
+});
+
 test('what may not be read is not shown, and what may be is', () => {
   const acl: Acl = [{ perms: PERMS.READ, scheme: 'digest', id: 'ann:x' }];
   const closed: History = [logged([1, 2], record(at(1), { ...create('/a', 'x'), acl } as TxnBody)), applied(1, at(1))];

@@ -21,7 +21,7 @@ import {
 import { isAllowed, masked } from '../acl-model.ts';
 import { type CallRecord, describeCall, fateOf, isWrite } from '../calls.ts';
 import type { Ledger } from '../ledger.ts';
-import { hasFailedGuard, type Judged, judge } from '../request-model.ts';
+import { guardFault, type Judged, judge } from '../request-model.ts';
 import { isSameValue } from '../same-value.ts';
 import { refusalFault, type Step, stepFault } from '../subtree-model.ts';
 import { type ModelZnode, splitPath, TreeModel } from '../tree-model.ts';
@@ -88,9 +88,9 @@ export class AnswersFitHistoryChecker implements Checker {
   #checkStep(record: CallRecord, step: Step, model: TreeModel, body: Txn['body']): void {
     const result = record.answer?.result;
     const isRefused = result?.kind === 'error';
-    if (hasFailedGuard(model, record.call.guards ?? [])) {
-      if (!isRefused || result.code !== 'GUARD_FAILED')
-        violated(this, `${describeCall(record)} had to be GUARD_FAILED`);
+    const failed = guardFault(model, record.call.guards ?? [], step.identities);
+    if (failed !== undefined) {
+      if (!isRefused || result.code !== failed) violated(this, `${describeCall(record)} had to be ${failed}`);
       return;
     }
     const fault = isRefused ? refusalFault(model, step, result.code) : stepFault(model, step, body);

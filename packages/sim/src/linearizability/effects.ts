@@ -141,6 +141,8 @@ export function creation(
 export function sightOfRefusal(call: Write): readonly [path: string, sight: Sight] | undefined {
   const { op, result } = call;
   if (result?.kind !== 'error' || result.code === 'GUARD_FAILED') return undefined;
+  // It may be a guard that may not be read.
+  if (result.code === 'NO_AUTH' && (call.guards ?? []).length > 0) return undefined;
   const parts = partsOf(op);
   const index = op.kind === 'multi' ? result.part : 0;
   const part = index === undefined ? undefined : parts[index];
