@@ -67,6 +67,9 @@ export type Command =
 /** An attachment that lasted less than this does not reset the back-off, ms. */
 const STABLE_MS = 1_000;
 
+/** Members that are behind the session for less than this are only a moment behind, ms. */
+const BEHIND_MS = 500;
+
 /** Unanswered heartbeats; a member that lets more pass, although it is not silent, breaks the rules of the stream. */
 const HEARTBEATS_MAX = 4;
 
@@ -83,8 +86,8 @@ export class SessionMachine {
   #attempt = 0;
   #failures = 0;
   #lastFailure = 'no member was asked';
-  /** The user was told that members are behind what the session has seen. */
-  #isBehindSaid = false;
+  /** Since when members are behind it, monotonic ms; Infinity when the user was told. Undefined while none was. */
+  #behindSinceMs: number | undefined;
   #id: SessionId = NO_SESSION;
   #token: Uint8Array = new Uint8Array(0);
   #timeoutMs: number;
@@ -247,7 +250,7 @@ export class SessionMachine {
     this.#provenMs = Math.max(this.#provenMs, startedMs);
     this.#heardMs = this.#now.monotonicMs;
     this.seen(hello.zxid);
-    this.#isBehindSaid = false;
+    this.#behindSinceMs = undefined;
     const server = formatServer(this.#server());
     this.#phase = { kind: 'attached', sinceMs: this.#now.monotonicMs, server };
     this.#commands.push({ kind: 'attached', hello });
@@ -271,10 +274,14 @@ export class SessionMachine {
     const reason = `the member closed the stream with ${code}: ${message}`;
     const wasAttached = this.#phase.kind === 'attached';
     this.#lost(reason, unansweredNotApplied);
-    // An ensemble that was set back refuses the session until it ends: that is worth a word of its own, once.
-    if (code !== 'SERVER_BEHIND' || this.#id === NO_SESSION || this.#isBehindSaid) return;
-    this.#isBehindSaid = true;
-    if (!wasAttached) this.#suspended(reason);
+    // An ensemble that was set back refuses the session until it ends: that is worth a word of its own, once. A member may
+    // also be a moment behind the one that the client comes from: that is none.
+    if (code !== 'SERVER_BEHIND' || this.#id === NO_SESSION) return;
+    const { monotonicMs } = this.#now;
+    this.#behindSinceMs ??= monotonicMs;
+    if (wasAttached || monotonicMs - this.#behindSinceMs < BEHIND_MS) return;
+    this.#behindSinceMs = Number.POSITIVE_INFINITY;
+    this.#suspended(reason);
   }
 
   #lost(reason: string, notApplied = false): void {
