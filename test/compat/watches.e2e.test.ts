@@ -190,15 +190,16 @@ describe('C036: a value that is newer than a watch', () => {
     await other.ask(1, OP_CODE.setData, setDataBody(path, bytes('0')));
     const { client } = await RawClient.session(standalone.port);
     const writes = 3_000;
-    const frames = Array.from({ length: writes }, (_, i) =>
-      requestFrame(i, OP_CODE.setData, setDataBody(path, bytes(String(i + 1)))),
-    );
     let armed = -1;
     let xid = 0;
+    let sent = 0;
     let last = 0;
-    // Always several reads under way, each with a watch; a value is armed when a reply with it came.
+    const write = (): void => {
+      if (sent < writes) other.send(requestFrame(++sent, OP_CODE.setData, setDataBody(path, bytes(String(sent)))));
+    };
+    // Always several reads and writes under way, each read with a watch; a value is armed when a reply with it came.
     for (let i = 0; i < 8; i++) client.send(requestFrame(++xid, OP_CODE.getData, watchBody(path, true)));
-    other.send(Buffer.concat(frames));
+    for (let i = 0; i < 4; i++) write();
     while (last < writes) {
       const reply = await client.reply();
       if (reply.xid === -1) {
@@ -208,6 +209,7 @@ describe('C036: a value that is newer than a watch', () => {
       last = Number(textOf(reply.body));
       if (armed >= 0) expect(last).toBe(armed);
       armed = last;
+      write();
       client.send(requestFrame(++xid, OP_CODE.getData, watchBody(path, true)));
     }
     for (let i = 0; i < writes; i++) await other.reply();

@@ -1,18 +1,6 @@
 /** What watches cost, and that very many of them hold nobody up. */
 import { describe, expect, it } from 'vitest';
-import { WatchStage } from './watches.fixture.ts';
-
-function stageWith(...paths: string[]): WatchStage {
-  const stage = new WatchStage();
-  for (const path of paths) stage.script.create(path);
-  return stage;
-}
-
-function toldAfter(stage: WatchStage, change: () => void, attachment = 1): string[] {
-  change();
-  stage.runTurns();
-  return stage.told(attachment);
-}
+import { stageWith, toldAfter, WatchStage } from './watches.fixture.ts';
 
 describe('bounds', () => {
   it('a watch past the memory for them is refused, and there is room again when connections have gone', () => {

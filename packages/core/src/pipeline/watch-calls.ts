@@ -14,7 +14,8 @@ import {
 } from '@quorate/protocol';
 import type { DataTree } from '../tree/data-tree.ts';
 import { type Refusal, refusal, refused } from './refusal.ts';
-import { ANY_MODE, PERSISTENT, RECURSIVE, STANDARD, type Watches } from './watches.ts';
+import { ANY_MODE, PERSISTENT, RECURSIVE, STANDARD } from './watch-table.ts';
+import type { Watches } from './watches.ts';
 
 /** Whose watches: a connection, and what it has shown for itself. */
 export interface Watcher {

@@ -75,3 +75,17 @@ export class WatchStage {
     return book;
   }
 }
+
+/** With these znodes. */
+export function stageWith(...paths: string[]): WatchStage {
+  const stage = new WatchStage();
+  for (const path of paths) stage.script.create(path);
+  return stage;
+}
+
+/** What the connection is told once all turns are over. */
+export function toldAfter(stage: WatchStage, change: () => void, attachment = 1): string[] {
+  change();
+  stage.runTurns();
+  return stage.told(attachment);
+}

@@ -1,19 +1,7 @@
 /** What each kind of watch is told, in which order, and what it costs. Source: reference §8. */
 import { type Acl, PERMS } from '@quorate/protocol';
 import { describe, expect, it } from 'vitest';
-import { WatchStage } from './watches.fixture.ts';
-
-function stageWith(...paths: string[]): WatchStage {
-  const stage = new WatchStage();
-  for (const path of paths) stage.script.create(path);
-  return stage;
-}
-
-function toldAfter(stage: WatchStage, change: () => void, attachment = 1): string[] {
-  change();
-  stage.runTurns();
-  return stage.told(attachment);
-}
+import { stageWith, toldAfter } from './watches.fixture.ts';
 
 describe('a watch that a read leaves', () => {
   it('of exists is told once of what happens, also where there was nothing', () => {

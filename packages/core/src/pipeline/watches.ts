@@ -10,7 +10,7 @@ import { type Acl, type Identity, type Notification, type NotificationKind, PERM
 import type { ChangeSink, DataTree } from '../tree/data-tree.ts';
 import { mayAccess } from './access.ts';
 import type { CurrentTree } from './current-tree.ts';
-import { ANY_MODE, PERSISTENT, RECURSIVE, type Recipients, STANDARD, WatchTable } from './watch-table.ts';
+import { RECURSIVE, type Recipients, WatchTable } from './watch-table.ts';
 
 export interface WatchesHost {
   /** In order, before anything that is answered later. */
@@ -373,5 +373,3 @@ export class Watches {
 function bytesOf(path: string): number {
   return WATCH_BYTES + 2 * path.length;
 }
-
-export { ANY_MODE, PERSISTENT, RECURSIVE, STANDARD };

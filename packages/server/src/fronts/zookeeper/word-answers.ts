@@ -13,6 +13,9 @@ import type { ConnectionInfo, Traffic } from './traffic.ts';
 /** Clients look at the first three numbers, to know what they may ask for: what ZooKeeper 3.9.5 can do. */
 const COMPATIBLE = '3.9.5';
 
+/** Tools take this line apart and want a date there; when it was built a member does not know. */
+const NO_DATE = '1970-01-01 00:00 UTC';
+
 /** Most sessions whose ephemerals are shown. */
 const DUMP_SESSIONS_MAX = 1_000;
 
@@ -70,7 +73,7 @@ function modeOf({ role, members }: ClusterStatus): string {
 }
 
 function versionLine(): string {
-  return `${COMPATIBLE}-quorate-${VERSION}, built on 2026-01-01 00:00 UTC`;
+  return `${COMPATIBLE}-quorate-${VERSION}, built on ${NO_DATE}`;
 }
 
 /** `clients`: what `stat` has more than `srvr`. */
@@ -207,7 +210,11 @@ function watchesByPath({ core }: WordSources): string {
 function watchesByConnection({ core }: WordSources): string {
   const bySession = new Map<bigint, string[]>();
   for (const { path, sessions } of watched(core)) {
-    for (const id of sessions) bySession.set(id, [...(bySession.get(id) ?? []), path]);
+    for (const id of sessions) {
+      const paths = bySession.get(id);
+      if (paths === undefined) bySession.set(id, [path]);
+      else paths.push(path);
+    }
   }
   const blocks = [...bySession].map(
     ([id, paths]) => `${formatSessionId(id)}\n${paths.map((path) => `\t${path}\n`).join('')}`,
